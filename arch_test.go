@@ -324,6 +324,33 @@ func TestOneDialer(t *testing.T) {
 	}
 }
 
+// TestUnsafeInOneRoom: internal/rawmem is the only package that goes around Go's types, and has the tests for that.
+// Some of reflect's functions do the same without the import.
+func TestUnsafeInOneRoom(t *testing.T) {
+	around := []string{"NewAt", "UnsafeAddr", "UnsafePointer"}
+	for _, s := range sources(t) {
+		if s.dir == "internal/rawmem" {
+			continue
+		}
+		if slices.Contains(s.imports, "unsafe") {
+			t.Errorf("%s imports unsafe: use internal/rawmem", s.file)
+		}
+		if s.test || !slices.Contains(s.imports, "reflect") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), s.file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if x, ok := n.(*ast.SelectorExpr); ok && slices.Contains(around, x.Sel.Name) {
+				t.Errorf("%s uses %s: use internal/rawmem", s.file, x.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
 // imported is the path of the package that a file knows by a name.
 func imported(f *ast.File, name string) string {
 	for _, i := range f.Imports {

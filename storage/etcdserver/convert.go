@@ -3,7 +3,6 @@ package etcdserver
 import (
 	"context"
 	"errors"
-	"unsafe"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -11,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"fairlead.dev/internal/rawmem"
 	"fairlead.dev/storage"
 )
 
@@ -31,11 +31,8 @@ func operationHeader(r storage.Revision) *pb.ResponseHeader {
 	return &pb.ResponseHeader{Revision: int64(r)}
 }
 
-// keyBytes returns a key as read-only bytes, to be marshalled.
-func keyBytes(key string) []byte { return unsafe.Slice(unsafe.StringData(key), len(key)) }
-
 func fillKeyValue(to *mvccpb.KeyValue, kv *storage.KeyValue) {
-	to.Key, to.Value = keyBytes(kv.Key), kv.Value
+	to.Key, to.Value = rawmem.Bytes(kv.Key), kv.Value
 	to.CreateRevision, to.ModRevision = int64(kv.CreateRevision), int64(kv.ModRevision)
 	to.Version, to.Lease = kv.Version, int64(kv.Lease)
 }

@@ -6,13 +6,13 @@ import (
 	"reflect"
 	"sync"
 	"time"
-	"unsafe"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"fairlead.dev/internal/codec/intern"
+	"fairlead.dev/internal/rawmem"
 )
 
 // Unmarshal decodes one JSON value into the zero value that into points to. It returns false if it cannot; the
@@ -46,7 +46,7 @@ func (d *decoder) unmarshal(b []byte, into any, strict, unmanaged bool) bool {
 	if unmanaged {
 		d.unmanaged = p.metadataDepth()
 	}
-	ok := d.value(p, v.UnsafePointer())
+	ok := d.value(p, rawmem.Of(v))
 	d.space()
 	ok = ok && d.i == len(d.b)
 	d.b = nil
@@ -89,19 +89,13 @@ func (d *decoder) literal(s string) bool {
 	return true
 }
 
-// header is the memory layout of a slice.
-type header struct {
-	data     unsafe.Pointer
-	len, cap int
-}
-
 // value decodes into the value of the plan's type at v.
-func (d *decoder) value(p *plan, v unsafe.Pointer) bool {
+func (d *decoder) value(p *plan, v rawmem.Pointer) bool {
 	c := d.space()
 	if c == 'n' && p.op != unknown && p.op != custom && p.op != quantity && p.op != intOrText {
 		switch p.op {
 		case pointer, slice, bytes, mapping, stringMap, timestamp:
-			reflect.NewAt(p.typ, v).Elem().SetZero()
+			v.Value(p.typ).SetZero()
 		}
 		return d.literal("null")
 	}
@@ -109,26 +103,26 @@ func (d *decoder) value(p *plan, v unsafe.Pointer) bool {
 	case text:
 		s, ok := d.text()
 		if ok {
-			*(*string)(v) = s
+			*rawmem.At[string](v) = s
 		}
 		return ok
 	case structure:
 		return d.structure(p, v)
 	case pointer:
-		at := (*unsafe.Pointer)(v)
-		if *at == nil {
-			*at = reflect.New(p.elem.typ).UnsafePointer()
+		at := rawmem.At[rawmem.Pointer](v)
+		if at.IsNil() {
+			*at = rawmem.New(p.elem.typ)
 		}
 		return d.value(p.elem, *at)
 	case slice:
 		return d.slice(p, v)
 	case stringMap:
-		return d.stringMap((*map[string]string)(v))
+		return d.stringMap(rawmem.At[map[string]string](v))
 	case mapping:
 		if p.elem.op == quantity {
-			return d.quantities((*map[string]resource.Quantity)(v))
+			return d.quantities(rawmem.At[map[string]resource.Quantity](v))
 		}
-		return d.mapping(p, reflect.NewAt(p.typ, v).Elem())
+		return d.mapping(p, v.Value(p.typ))
 	case integer:
 		n, ok := d.number()
 		return ok && setInt(v, p.size, n)
@@ -137,52 +131,52 @@ func (d *decoder) value(p *plan, v unsafe.Pointer) bool {
 		if !ok || n < 0 {
 			return false
 		}
-		to := reflect.NewAt(p.typ, v).Elem()
+		to := v.Value(p.typ)
 		if to.OverflowUint(uint64(n)) {
 			return false
 		}
 		to.SetUint(uint64(n))
 		return true
 	case boolean:
-		*(*bool)(v) = c == 't'
+		*rawmem.At[bool](v) = c == 't'
 		return c == 't' && d.literal("true") || c == 'f' && d.literal("false")
 	case timestamp:
-		return d.timestamp((*metav1.Time)(v))
+		return d.timestamp(rawmem.At[metav1.Time](v))
 	case bytes:
 		s, ok := d.text()
 		b, err := base64.StdEncoding.DecodeString(s)
 		if !ok || err != nil {
 			return false
 		}
-		*(*[]byte)(v) = b
+		*rawmem.At[[]byte](v) = b
 		return true
 	case quantity:
 		b, ok := d.raw()
-		return ok && (*resource.Quantity)(v).UnmarshalJSON(b) == nil
+		return ok && rawmem.At[resource.Quantity](v).UnmarshalJSON(b) == nil
 	case intOrText:
 		b, ok := d.raw()
-		return ok && (*intstr.IntOrString)(v).UnmarshalJSON(b) == nil
+		return ok && rawmem.At[intstr.IntOrString](v).UnmarshalJSON(b) == nil
 	case custom:
 		b, ok := d.raw()
-		return ok && reflect.NewAt(p.typ, v).Interface().(json.Unmarshaler).UnmarshalJSON(b) == nil
+		return ok && v.Interface(p.typ).(json.Unmarshaler).UnmarshalJSON(b) == nil
 	}
 	return false
 }
 
 // setInt sets an integer of the given size in bytes, if n fits into it.
-func setInt(v unsafe.Pointer, size uintptr, n int64) bool {
+func setInt(v rawmem.Pointer, size uintptr, n int64) bool {
 	switch size {
 	case 8:
-		*(*int64)(v) = n
+		*rawmem.At[int64](v) = n
 		return true
 	case 4:
-		*(*int32)(v) = int32(n)
+		*rawmem.At[int32](v) = int32(n)
 		return int64(int32(n)) == n
 	case 2:
-		*(*int16)(v) = int16(n)
+		*rawmem.At[int16](v) = int16(n)
 		return int64(int16(n)) == n
 	}
-	*(*int8)(v) = int8(n)
+	*rawmem.At[int8](v) = int8(n)
 	return int64(int8(n)) == n
 }
 
@@ -207,7 +201,7 @@ type seen [16]byte
 
 // structure reads an object into a struct. Servers write fields in the order of the struct, so each name is first
 // compared with the field after the previous one.
-func (d *decoder) structure(p *plan, v unsafe.Pointer) bool {
+func (d *decoder) structure(p *plan, v rawmem.Pointer) bool {
 	var had seen
 	next := 0
 	for more := d.open('{'); more; more = d.more('}') {
@@ -240,7 +234,7 @@ func (d *decoder) structure(p *plan, v unsafe.Pointer) bool {
 			had[i/8] |= 1 << (i % 8)
 		}
 		f := &p.fields[i]
-		if !d.member(f, unsafe.Add(v, f.offset)) {
+		if !d.member(f, v.Field(f.offset)) {
 			return false
 		}
 	}
@@ -357,7 +351,7 @@ func (d *decoder) mapping(p *plan, v reflect.Value) bool {
 		v.Set(reflect.MakeMap(p.typ))
 	}
 	k, e := reflect.New(p.typ.Key()).Elem(), reflect.New(p.elem.typ)
-	at, elem := e.UnsafePointer(), e.Elem()
+	at, elem := rawmem.Of(e), e.Elem()
 	for more := d.open('{'); more; more = d.more('}') {
 		name, ok := d.name()
 		if !ok {

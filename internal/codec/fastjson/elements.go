@@ -2,21 +2,22 @@ package fastjson
 
 import (
 	"reflect"
-	"unsafe"
+
+	"fairlead.dev/internal/rawmem"
 )
 
 // elements is where a decoder collects the elements of slices of one type until it knows their number. Counting
 // them first would mean reading their text twice, and nested arrays even more often.
 type elements struct {
-	header               // the elements so far, zero behind them
-	slice  reflect.Value // of the header
-	busy   bool          // an element is being read
+	rawmem.Slice               // the elements so far, zero behind them
+	slice        reflect.Value // of the Slice
+	busy         bool          // an element is being read
 }
 
 // slice reads an array into a slice of just its length.
-func (d *decoder) slice(p *plan, v unsafe.Pointer) bool {
+func (d *decoder) slice(p *plan, v rawmem.Pointer) bool {
 	if !d.open('[') {
-		*(*header)(v) = header{reflect.MakeSlice(p.typ, 0, 0).UnsafePointer(), 0, 0}
+		*v.Slice() = rawmem.SliceAt(rawmem.Of(reflect.MakeSlice(p.typ, 0, 0)), 0)
 		return d.close(']')
 	}
 	if !p.counted() {
@@ -28,16 +29,16 @@ func (d *decoder) slice(p *plan, v unsafe.Pointer) bool {
 	if !ok {
 		return false
 	}
-	*(*header)(v) = header{}
-	to := reflect.NewAt(p.typ, v).Elem() // MakeSlice would allocate a header
+	*v.Slice() = rawmem.Slice{}
+	to := v.Value(p.typ) // MakeSlice would allocate a header
 	to.Grow(n)
 	to.SetLen(n)
-	items := (*header)(v).data
+	items := v.Slice()
 	for i := range n {
 		if i > 0 {
 			d.more(']')
 		}
-		if !d.value(p.elem, unsafe.Add(items, uintptr(i)*p.elem.size)) {
+		if !d.value(p.elem, items.Item(i, p.elem.size)) {
 			return false
 		}
 	}
@@ -57,7 +58,7 @@ func (d *decoder) elementsOf(p *plan) *elements {
 	e := d.room[p]
 	if e == nil {
 		e = &elements{}
-		e.slice = reflect.NewAt(p.typ, unsafe.Pointer(&e.header)).Elem()
+		e.slice = rawmem.To(&e.Slice).Value(p.typ)
 		if d.room == nil {
 			d.room = map[*plan]*elements{}
 		}
@@ -70,31 +71,31 @@ func (d *decoder) elementsOf(p *plan) *elements {
 }
 
 // moved reads the elements of an array, from the first one on, and moves them into the slice at v.
-func (d *decoder) moved(p *plan, e *elements, v unsafe.Pointer) bool {
+func (d *decoder) moved(p *plan, e *elements, v rawmem.Pointer) bool {
 	e.busy = true
 	ok := true
 	for more := true; ok && more; more = d.more(']') {
-		if e.len == e.cap {
-			e.slice.Grow(max(2, e.len))
+		if e.Len == e.Cap {
+			e.slice.Grow(max(2, e.Len))
 		}
-		e.len++
-		ok = d.value(p.elem, unsafe.Add(e.data, uintptr(e.len-1)*p.elem.size))
+		e.Len++
+		ok = d.value(p.elem, e.Item(e.Len-1, p.elem.size))
 		if !ok {
 			break
 		}
 	}
 	if ok {
-		*(*header)(v) = header{}
-		to := reflect.NewAt(p.typ, v).Elem()
-		to.Grow(e.len)
-		to.SetLen(e.len)
+		*v.Slice() = rawmem.Slice{}
+		to := v.Value(p.typ)
+		to.Grow(e.Len)
+		to.SetLen(e.Len)
 		reflect.Copy(to, e.slice)
 	}
-	if uintptr(e.cap)*p.elem.size > maxRoom {
+	if uintptr(e.Cap)*p.elem.size > maxRoom {
 		delete(d.room, p)
 	} else {
 		e.slice.Clear()
-		e.len, e.busy = 0, false
+		e.Len, e.busy = 0, false
 	}
 	return ok && d.close(']')
 }

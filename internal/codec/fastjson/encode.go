@@ -11,13 +11,13 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
-	"unsafe"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"fairlead.dev/internal/codec/jsonscan"
+	"fairlead.dev/internal/rawmem"
 )
 
 // Marshal returns the JSON of the value that from points to, byte for byte as encoding/json writes it. It returns
@@ -57,7 +57,7 @@ func (s *scratch) marshal(from any) ([]byte, bool) {
 		return nil, false
 	}
 	s.depth = 0
-	b, ok := s.value(s.b[:0], planOf(v.Type().Elem()), v.UnsafePointer())
+	b, ok := s.value(s.b[:0], planOf(v.Type().Elem()), rawmem.Of(v))
 	if s.b = b[:0]; cap(b) > maxScratch {
 		s.b = nil
 	}
@@ -65,15 +65,15 @@ func (s *scratch) marshal(from any) ([]byte, bool) {
 }
 
 // value appends the value of the plan's type at v.
-func (s *scratch) value(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) {
+func (s *scratch) value(b []byte, p *plan, v rawmem.Pointer) ([]byte, bool) {
 	switch p.op {
 	case text:
-		return appendString(b, *(*string)(v))
+		return appendString(b, *rawmem.At[string](v))
 	case structure:
 		return s.structure(b, p, v)
 	case pointer:
-		at := *(*unsafe.Pointer)(v)
-		if at == nil {
+		at := v.Load()
+		if at.IsNil() {
 			return append(b, "null"...), true
 		}
 		if !s.deeper() {
@@ -83,34 +83,34 @@ func (s *scratch) value(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) {
 		s.depth--
 		return b, ok
 	case slice:
-		return s.slice(b, p, (*header)(v))
+		return s.slice(b, p, v.Slice())
 	case stringMap:
-		return sorted(s, b, *(*map[string]string)(v), appendString)
+		return sorted(s, b, *rawmem.At[map[string]string](v), appendString)
 	case mapping:
-		return s.mapping(b, p, reflect.NewAt(p.typ, v).Elem())
+		return s.mapping(b, p, v.Value(p.typ))
 	case integer:
 		return strconv.AppendInt(b, getInt(v, p.size), 10), true
 	case unsigned:
-		return strconv.AppendUint(b, reflect.NewAt(p.typ, v).Elem().Uint(), 10), true
+		return strconv.AppendUint(b, v.Value(p.typ).Uint(), 10), true
 	case boolean:
-		return strconv.AppendBool(b, *(*bool)(v)), true
+		return strconv.AppendBool(b, *rawmem.At[bool](v)), true
 	case timestamp:
-		t := (*metav1.Time)(v)
+		t := rawmem.At[metav1.Time](v)
 		if t.IsZero() {
 			return append(b, "null"...), true
 		}
 		return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339), '"'), true
 	case bytes:
-		data := *(*[]byte)(v)
+		data := *rawmem.At[[]byte](v)
 		if data == nil {
 			return append(b, "null"...), true
 		}
 		return append(base64.StdEncoding.AppendEncode(append(b, '"'), data), '"'), true
 	case quantity:
-		q, err := (*resource.Quantity)(v).MarshalJSON()
+		q, err := rawmem.At[resource.Quantity](v).MarshalJSON()
 		return append(b, q...), err == nil
 	case intOrText:
-		x := (*intstr.IntOrString)(v)
+		x := rawmem.At[intstr.IntOrString](v)
 		switch x.Type {
 		case intstr.Int:
 			return strconv.AppendInt(b, int64(x.IntVal), 10), true
@@ -123,11 +123,11 @@ func (s *scratch) value(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) {
 			return b, false
 		}
 		if p.typ == fieldsType {
-			if raw := (*metav1.FieldsV1)(v).GetRawBytes(); len(raw) > 0 && compact(raw) {
+			if raw := rawmem.At[metav1.FieldsV1](v).GetRawBytes(); len(raw) > 0 && compact(raw) {
 				return append(b, raw...), true
 			}
 		}
-		text, err := json.Marshal(reflect.NewAt(p.typ, v).Interface())
+		text, err := json.Marshal(v.Interface(p.typ))
 		return append(b, text...), err == nil
 	}
 	return b, false
@@ -152,24 +152,24 @@ func compact(b []byte) bool {
 	return true
 }
 
-func getInt(v unsafe.Pointer, size uintptr) int64 {
+func getInt(v rawmem.Pointer, size uintptr) int64 {
 	switch size {
 	case 8:
-		return *(*int64)(v)
+		return *rawmem.At[int64](v)
 	case 4:
-		return int64(*(*int32)(v))
+		return int64(*rawmem.At[int32](v))
 	case 2:
-		return int64(*(*int16)(v))
+		return int64(*rawmem.At[int16](v))
 	}
-	return int64(*(*int8)(v))
+	return int64(*rawmem.At[int8](v))
 }
 
-func (s *scratch) structure(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) {
+func (s *scratch) structure(b []byte, p *plan, v rawmem.Pointer) ([]byte, bool) {
 	b = append(b, '{')
 	from := len(b)
 	for i := range p.fields {
 		f := &p.fields[i]
-		at := unsafe.Add(v, f.offset)
+		at := v.Field(f.offset)
 		if f.empty != always && f.isEmpty(at) {
 			continue
 		}
@@ -186,37 +186,37 @@ func (s *scratch) structure(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) 
 }
 
 // isEmpty reports whether the field is omitted.
-func (f *field) isEmpty(v unsafe.Pointer) bool {
+func (f *field) isEmpty(v rawmem.Pointer) bool {
 	p := f.plan
 	switch f.empty {
 	case omitZeroOf:
 		if p.op == timestamp {
-			return (*metav1.Time)(v).IsZero()
+			return rawmem.At[metav1.Time](v).IsZero()
 		}
 		if p.typ.Kind() == reflect.Pointer {
-			return *(*unsafe.Pointer)(v) == nil || reflect.NewAt(p.typ, v).Elem().Interface().(zeroer).IsZero()
+			return v.Load().IsNil() || v.Value(p.typ).Interface().(zeroer).IsZero()
 		}
-		return reflect.NewAt(p.typ, v).Interface().(zeroer).IsZero()
+		return v.Interface(p.typ).(zeroer).IsZero()
 	case omitZero:
-		return reflect.NewAt(p.typ, v).Elem().IsZero()
+		return v.Value(p.typ).IsZero()
 	}
 	switch p.op {
 	case text:
-		return *(*string)(v) == ""
+		return *rawmem.At[string](v) == ""
 	case pointer:
-		return *(*unsafe.Pointer)(v) == nil
+		return v.Load().IsNil()
 	case slice, bytes:
-		return (*header)(v).len == 0
+		return v.Slice().Len == 0
 	case stringMap:
-		return len(*(*map[string]string)(v)) == 0
+		return len(*rawmem.At[map[string]string](v)) == 0
 	case boolean:
-		return !*(*bool)(v)
+		return !*rawmem.At[bool](v)
 	case integer:
 		return getInt(v, p.size) == 0
 	case structure, timestamp, quantity, intOrText:
 		return false
 	}
-	switch x := reflect.NewAt(p.typ, v).Elem(); x.Kind() {
+	switch x := v.Value(p.typ); x.Kind() {
 	case reflect.Map, reflect.Slice, reflect.Array, reflect.String:
 		return x.Len() == 0
 	case reflect.Struct:
@@ -226,20 +226,20 @@ func (f *field) isEmpty(v unsafe.Pointer) bool {
 	}
 }
 
-func (s *scratch) slice(b []byte, p *plan, h *header) ([]byte, bool) {
-	if h.data == nil {
+func (s *scratch) slice(b []byte, p *plan, h *rawmem.Slice) ([]byte, bool) {
+	if h.Data.IsNil() {
 		return append(b, "null"...), true
 	}
 	if !s.deeper() {
 		return b, false
 	}
 	b = append(b, '[')
-	for i := range h.len {
+	for i := range h.Len {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		var ok bool
-		if b, ok = s.value(b, p.elem, unsafe.Add(h.data, uintptr(i)*p.elem.size)); !ok {
+		if b, ok = s.value(b, p.elem, h.Item(i, p.elem.size)); !ok {
 			return b, false
 		}
 	}
@@ -311,7 +311,7 @@ func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
 		if b, ok = appendString(b, e.key); !ok {
 			return b, false
 		}
-		if b, ok = s.value(append(b, ':'), p.elem, e.value.UnsafePointer()); !ok {
+		if b, ok = s.value(append(b, ':'), p.elem, rawmem.Of(e.value)); !ok {
 			return b, false
 		}
 	}
@@ -321,7 +321,7 @@ func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
 
 // appendString appends a quoted string.
 func appendString(b []byte, s string) ([]byte, bool) {
-	raw := unsafe.Slice(unsafe.StringData(s), len(s))
+	raw := rawmem.Bytes(s)
 	b = append(b, '"')
 	for from := 0; ; {
 		at := jsonscan.Escaped(raw, from)

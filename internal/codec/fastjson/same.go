@@ -2,11 +2,12 @@ package fastjson
 
 import (
 	"reflect"
-	"unsafe"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"fairlead.dev/internal/rawmem"
 )
 
 // Same reports whether two pointers to one type lead to equal values, where nil equals empty. It returns false also
@@ -16,7 +17,7 @@ func Same(a, b any) bool {
 	if v.Kind() != reflect.Pointer || v.Type() != w.Type() || v.IsNil() || w.IsNil() {
 		return false
 	}
-	return comparer{loose: true}.same(planOf(v.Type().Elem()), v.UnsafePointer(), w.UnsafePointer())
+	return comparer{loose: true}.same(planOf(v.Type().Elem()), rawmem.Of(v), rawmem.Of(w))
 }
 
 // comparer compares values. A loose one treats nil and empty as equal; otherwise values are equal if they are
@@ -24,49 +25,49 @@ func Same(a, b any) bool {
 type comparer struct{ loose bool }
 
 // same compares two values of the plan's type.
-func (c comparer) same(p *plan, a, b unsafe.Pointer) bool {
+func (c comparer) same(p *plan, a, b rawmem.Pointer) bool {
 	if a == b {
 		return true
 	}
 	switch p.op {
 	case text:
-		return *(*string)(a) == *(*string)(b)
+		return *rawmem.At[string](a) == *rawmem.At[string](b)
 	case structure:
 		for i := range p.fields {
 			f := &p.fields[i]
-			if !c.sameField(f, unsafe.Add(a, f.offset), unsafe.Add(b, f.offset)) {
+			if !c.sameField(f, a.Field(f.offset), b.Field(f.offset)) {
 				return false
 			}
 		}
 		return true
 	case pointer:
-		x, y := *(*unsafe.Pointer)(a), *(*unsafe.Pointer)(b)
-		return x == y || x != nil && y != nil && c.same(p.elem, x, y)
+		x, y := a.Load(), b.Load()
+		return x == y || !x.IsNil() && !y.IsNil() && c.same(p.elem, x, y)
 	case slice:
-		return c.sameSlice(p, (*header)(a), (*header)(b))
+		return c.sameSlice(p, a.Slice(), b.Slice())
 	case bytes:
-		x, y := *(*[]byte)(a), *(*[]byte)(b)
+		x, y := *rawmem.At[[]byte](a), *rawmem.At[[]byte](b)
 		return string(x) == string(y) && (c.loose || (x == nil) == (y == nil))
 	case stringMap:
-		return c.sameStrings(*(*map[string]string)(a), *(*map[string]string)(b))
+		return c.sameStrings(*rawmem.At[map[string]string](a), *rawmem.At[map[string]string](b))
 	case mapping:
-		return c.sameMap(p, reflect.NewAt(p.typ, a).Elem(), reflect.NewAt(p.typ, b).Elem())
+		return c.sameMap(p, a.Value(p.typ), b.Value(p.typ))
 	case integer, unsigned:
 		return getInt(a, p.size) == getInt(b, p.size)
 	case boolean:
-		return *(*bool)(a) == *(*bool)(b)
+		return *rawmem.At[bool](a) == *rawmem.At[bool](b)
 	case timestamp:
-		return (*metav1.Time)(a).Time.Equal((*metav1.Time)(b).Time)
+		return rawmem.At[metav1.Time](a).Time.Equal(rawmem.At[metav1.Time](b).Time)
 	case quantity:
-		x, y := (*resource.Quantity)(a), (*resource.Quantity)(b)
+		x, y := rawmem.At[resource.Quantity](a), rawmem.At[resource.Quantity](b)
 		return x.Cmp(*y) == 0 && (c.loose || x.Format == y.Format)
 	case intOrText:
-		return *(*intstr.IntOrString)(a) == *(*intstr.IntOrString)(b)
+		return *rawmem.At[intstr.IntOrString](a) == *rawmem.At[intstr.IntOrString](b)
 	}
-	return reflect.DeepEqual(reflect.NewAt(p.typ, a).Interface(), reflect.NewAt(p.typ, b).Interface())
+	return reflect.DeepEqual(a.Interface(p.typ), b.Interface(p.typ))
 }
 
-func (c comparer) sameField(f *field, a, b unsafe.Pointer) bool {
+func (c comparer) sameField(f *field, a, b rawmem.Pointer) bool {
 	if f.empty != always && !c.loose {
 		if x, y := f.isEmpty(a), f.isEmpty(b); x || y {
 			return x && y
@@ -75,15 +76,15 @@ func (c comparer) sameField(f *field, a, b unsafe.Pointer) bool {
 	return c.same(f.plan, a, b)
 }
 
-func (c comparer) sameSlice(p *plan, a, b *header) bool {
-	if a.len != b.len || !c.loose && (a.data == nil) != (b.data == nil) {
+func (c comparer) sameSlice(p *plan, a, b *rawmem.Slice) bool {
+	if a.Len != b.Len || !c.loose && a.Data.IsNil() != b.Data.IsNil() {
 		return false
 	}
-	if a.data == b.data {
+	if a.Data == b.Data {
 		return true
 	}
-	for i := range a.len {
-		if at := uintptr(i) * p.elem.size; !c.same(p.elem, unsafe.Add(a.data, at), unsafe.Add(b.data, at)) {
+	for i := range a.Len {
+		if !c.same(p.elem, a.Item(i, p.elem.size), b.Item(i, p.elem.size)) {
 			return false
 		}
 	}
@@ -120,7 +121,7 @@ func (c comparer) sameMap(p *plan, a, b reflect.Value) bool {
 		}
 		x.Elem().Set(it.Value())
 		y.Elem().Set(w)
-		if !c.same(p.elem, x.UnsafePointer(), y.UnsafePointer()) {
+		if !c.same(p.elem, rawmem.Of(x), rawmem.Of(y)) {
 			return false
 		}
 	}
@@ -139,5 +140,5 @@ func (c comparer) sameQuantities(a, b map[string]resource.Quantity) bool {
 // quantities returns a map of quantities by keys of a string type, without reflection: maps whose key types are
 // strings have the same layout and hash.
 func quantities(m reflect.Value) map[string]resource.Quantity {
-	return *(*map[string]resource.Quantity)(m.Addr().UnsafePointer())
+	return *rawmem.At[map[string]resource.Quantity](rawmem.Of(m.Addr()))
 }

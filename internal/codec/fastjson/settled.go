@@ -4,11 +4,12 @@ import (
 	"math"
 	"reflect"
 	"unicode/utf8"
-	"unsafe"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"fairlead.dev/internal/rawmem"
 )
 
 // Settled reports whether decoding the JSON of a struct, given by its pointer, yields an equal struct: it has no
@@ -17,50 +18,50 @@ import (
 // cannot tell.
 func Settled(of any) bool {
 	v := reflect.ValueOf(of)
-	return v.Kind() == reflect.Pointer && !v.IsNil() && planOf(v.Type().Elem()).settled(v.UnsafePointer())
+	return v.Kind() == reflect.Pointer && !v.IsNil() && planOf(v.Type().Elem()).settled(rawmem.Of(v))
 }
 
-func (p *plan) settled(v unsafe.Pointer) bool {
+func (p *plan) settled(v rawmem.Pointer) bool {
 	switch p.op {
 	case text:
-		return utf8.ValidString(*(*string)(v))
+		return utf8.ValidString(*rawmem.At[string](v))
 	case structure:
 		for i := range p.fields {
-			if f := &p.fields[i]; !f.settled(unsafe.Add(v, f.offset)) {
+			if f := &p.fields[i]; !f.settled(v.Field(f.offset)) {
 				return false
 			}
 		}
 		return true
 	case pointer:
-		at := *(*unsafe.Pointer)(v)
-		return at == nil || !p.elem.isNull(at) && p.elem.settled(at)
+		at := v.Load()
+		return at.IsNil() || !p.elem.isNull(at) && p.elem.settled(at)
 	case slice:
-		h := (*header)(v)
-		for i := range h.len {
-			if !p.elem.settled(unsafe.Add(h.data, uintptr(i)*p.elem.size)) {
+		h := v.Slice()
+		for i := range h.Len {
+			if !p.elem.settled(h.Item(i, p.elem.size)) {
 				return false
 			}
 		}
 		return true
 	case stringMap:
-		for k, s := range *(*map[string]string)(v) {
+		for k, s := range *rawmem.At[map[string]string](v) {
 			if !utf8.ValidString(k) || !utf8.ValidString(s) {
 				return false
 			}
 		}
 		return true
 	case mapping:
-		return p.settledMap(reflect.NewAt(p.typ, v).Elem())
+		return p.settledMap(v.Value(p.typ))
 	case timestamp:
-		t := (*metav1.Time)(v)
+		t := rawmem.At[metav1.Time](v)
 		return t.IsZero() || t.Nanosecond() == 0 && t.UTC().Year() >= 0 && t.UTC().Year() <= 9999
 	case quantity:
-		return settledQuantity((*resource.Quantity)(v))
+		return settledQuantity(rawmem.At[resource.Quantity](v))
 	case intOrText:
-		x := (*intstr.IntOrString)(v)
+		x := rawmem.At[intstr.IntOrString](v)
 		return x.Type == intstr.Int && x.StrVal == "" || x.Type == intstr.String && x.IntVal == 0 && utf8.ValidString(x.StrVal)
 	case custom:
-		return p.typ == fieldsType && compact((*metav1.FieldsV1)(v).GetRawBytes()) && len((*metav1.FieldsV1)(v).GetRawBytes()) > 0
+		return p.typ == fieldsType && compact(rawmem.At[metav1.FieldsV1](v).GetRawBytes()) && len(rawmem.At[metav1.FieldsV1](v).GetRawBytes()) > 0
 	case integer, unsigned, boolean, bytes:
 		return true
 	}
@@ -69,12 +70,12 @@ func (p *plan) settled(v unsafe.Pointer) bool {
 
 // settled is Settled for a field. An omitted field comes back as nil, so nil is settled, and an omitted empty value
 // is not.
-func (f *field) settled(v unsafe.Pointer) bool {
+func (f *field) settled(v rawmem.Pointer) bool {
 	switch f.plan.op {
 	case integer, unsigned, boolean, text, timestamp:
 		return f.plan.settled(v)
 	case pointer, stringMap, mapping, slice, bytes: // they all begin with a pointer
-		if *(*unsafe.Pointer)(v) == nil {
+		if v.Load().IsNil() {
 			return true
 		}
 		return (f.empty == always || !f.isEmpty(v)) && f.plan.settled(v)
@@ -82,18 +83,18 @@ func (f *field) settled(v unsafe.Pointer) bool {
 	if f.empty == always || !f.isEmpty(v) {
 		return f.plan.settled(v)
 	}
-	return reflect.NewAt(f.plan.typ, v).Elem().IsZero()
+	return v.Value(f.plan.typ).IsZero()
 }
 
 // isNull reports whether a value is written as null.
-func (p *plan) isNull(v unsafe.Pointer) bool {
+func (p *plan) isNull(v rawmem.Pointer) bool {
 	switch p.op {
 	case pointer, stringMap, mapping:
-		return *(*unsafe.Pointer)(v) == nil
+		return v.Load().IsNil()
 	case slice, bytes:
-		return (*header)(v).data == nil
+		return v.Slice().Data.IsNil()
 	case timestamp:
-		return (*metav1.Time)(v).IsZero()
+		return rawmem.At[metav1.Time](v).IsZero()
 	}
 	return false
 }
@@ -113,7 +114,7 @@ func (p *plan) settledMap(m reflect.Value) bool {
 	x := reflect.New(p.elem.typ)
 	for it := m.MapRange(); it.Next(); {
 		x.Elem().Set(it.Value())
-		if !utf8.ValidString(it.Key().String()) || !p.elem.settled(x.UnsafePointer()) {
+		if !utf8.ValidString(it.Key().String()) || !p.elem.settled(rawmem.Of(x)) {
 			return false
 		}
 	}

@@ -3,9 +3,9 @@ package fastjson
 import (
 	"reflect"
 	"sync/atomic"
-	"unsafe"
 
 	"fairlead.dev/internal/codec/intern"
+	"fairlead.dev/internal/rawmem"
 )
 
 // Sharer decodes objects that are never modified. Values with equal bytes in several objects share one value in
@@ -40,7 +40,7 @@ func idOf(f reflect.StructField) int {
 }
 
 // member reads the value of a struct's field.
-func (d *decoder) member(f *field, v unsafe.Pointer) bool {
+func (d *decoder) member(f *field, v rawmem.Pointer) bool {
 	if f.managed && d.depth == d.unmanaged {
 		d.space()
 		return d.skip()
@@ -56,8 +56,8 @@ func (d *decoder) member(f *field, v unsafe.Pointer) bool {
 
 // shared reads a field's value, or reuses the one recently read from the same bytes. A duplicate field is refused:
 // it would modify a value that may be shared.
-func (d *decoder) shared(f *field, v unsafe.Pointer) bool {
-	if *(*unsafe.Pointer)(v) != nil {
+func (d *decoder) shared(f *field, v rawmem.Pointer) bool {
+	if !v.Load().IsNil() {
 		return false
 	}
 	c := d.space()
@@ -85,19 +85,19 @@ func (d *decoder) shared(f *field, v unsafe.Pointer) bool {
 	if !d.value(f.plan, v) || d.i != end {
 		return false
 	}
-	known.At = *(*unsafe.Pointer)(v)
+	known.At = v.Load()
 	if f.plan.op == slice {
-		known.N = (*header)(v).len
+		known.N = v.Slice().Len
 	}
 	place.Keep(d.b[from:end], known)
 	return true
 }
 
-func (f *field) set(v unsafe.Pointer, to intern.Value) {
+func (f *field) set(v rawmem.Pointer, to intern.Value) {
 	if f.plan.op == slice {
-		*(*header)(v) = header{to.At, to.N, to.N}
+		*v.Slice() = rawmem.SliceAt(to.At, to.N)
 	} else {
-		*(*unsafe.Pointer)(v) = to.At
+		*rawmem.At[rawmem.Pointer](v) = to.At
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unsafe"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,7 +37,7 @@ func Transcode(text []byte, t reflect.Type) (out []byte, ok bool) {
 		x.message(m, root)
 		out = stdbytes.Clone(x.out[x.at:])
 	}
-	if x.b = nil; len(x.out)+len(x.aside)+len(x.nodes)*int(unsafe.Sizeof(node{})) > maxScratch {
+	if x.b = nil; len(x.out)+len(x.aside)+len(x.nodes)*nodeSize > maxScratch {
 		*x = transcoder{}
 	}
 	return out, ok
@@ -58,6 +57,9 @@ type transcoder struct {
 	out []byte
 	at  int
 }
+
+// nodeSize is the size of a node in bytes.
+var nodeSize = int(reflect.TypeFor[node]().Size())
 
 // node is a value.
 type node struct {

@@ -1,16 +1,16 @@
 package fastjson
 
 import (
-	"reflect"
 	"slices"
 	"strings"
-	"unsafe"
+
+	"fairlead.dev/internal/rawmem"
 )
 
 // Value is a value in an object, to be examined without encoding it.
 type Value struct {
 	p *plan
-	v unsafe.Pointer
+	v rawmem.Pointer
 }
 
 // Values returns the member's values in both objects. A value that is absent or null is the zero Value.
@@ -20,30 +20,30 @@ func (p Pair) Values() (old, new Value) {
 
 // target follows pointers.
 func (x Value) target() Value {
-	for x.v != nil && x.p.op == pointer {
-		x = Value{x.p.elem, *(*unsafe.Pointer)(x.v)}
+	for !x.v.IsNil() && x.p.op == pointer {
+		x = Value{x.p.elem, x.v.Load()}
 	}
-	if x.v == nil {
+	if x.v.IsNil() {
 		return Value{}
 	}
 	return x
 }
 
 // IsZero reports whether there is no value.
-func (x Value) IsZero() bool { return x.v == nil }
+func (x Value) IsZero() bool { return x.v.IsNil() }
 
 // IsStruct reports whether the value has Fields.
-func (x Value) IsStruct() bool { return x.v != nil && x.p.op == structure }
+func (x Value) IsStruct() bool { return !x.v.IsNil() && x.p.op == structure }
 
 // IsSlice reports whether the value is a slice, of Len items.
-func (x Value) IsSlice() bool { return x.v != nil && x.p.op == slice }
+func (x Value) IsSlice() bool { return !x.v.IsNil() && x.p.op == slice }
 
 // Len returns the number of items of a slice.
-func (x Value) Len() int { return (*header)(x.v).len }
+func (x Value) Len() int { return x.v.Slice().Len }
 
 // Item returns an item of a slice.
 func (x Value) Item(i int) Value {
-	return Value{x.p.elem, unsafe.Add((*header)(x.v).data, uintptr(i)*x.p.elem.size)}.target()
+	return Value{x.p.elem, x.v.Slice().Item(i, x.p.elem.size)}.target()
 }
 
 // Fields calls visit for the members that the JSON of a struct has, sorted by name, until visit returns false. It
@@ -51,7 +51,7 @@ func (x Value) Item(i int) Value {
 func (x Value) Fields(visit func(name string, member Value) bool) bool {
 	for _, i := range x.p.sorted {
 		f := &x.p.fields[i]
-		if m := unsafe.Add(x.v, f.offset); f.empty == always || !f.isEmpty(m) {
+		if m := x.v.Field(f.offset); f.empty == always || !f.isEmpty(m) {
 			if !visit(f.name, Value{f.plan, m}.target()) {
 				return false
 			}
@@ -67,7 +67,7 @@ func (x Value) Field(name string) Value {
 		return Value{}
 	}
 	f := &x.p.fields[i]
-	m := unsafe.Add(x.v, f.offset)
+	m := x.v.Field(f.offset)
 	if f.empty != always && f.isEmpty(m) {
 		return Value{}
 	}
@@ -77,10 +77,10 @@ func (x Value) Field(name string) Value {
 // Keys returns the keys of a map, sorted. It returns false if the value is not a map.
 func (x Value) Keys() ([]string, bool) {
 	switch {
-	case x.v == nil:
+	case x.v.IsNil():
 		return nil, false
 	case x.p.op == stringMap:
-		m := *(*map[string]string)(x.v)
+		m := *rawmem.At[map[string]string](x.v)
 		keys := make([]string, 0, len(m))
 		for k := range m {
 			keys = append(keys, k)
@@ -88,7 +88,7 @@ func (x Value) Keys() ([]string, bool) {
 		slices.Sort(keys)
 		return keys, true
 	case x.p.op == mapping:
-		m := reflect.NewAt(x.p.typ, x.v).Elem()
+		m := x.v.Value(x.p.typ)
 		keys := make([]string, 0, m.Len())
 		for it := m.MapRange(); it.Next(); {
 			keys = append(keys, it.Key().String())
@@ -101,7 +101,7 @@ func (x Value) Keys() ([]string, bool) {
 
 // Append appends the value's JSON. It returns false if the value cannot be encoded.
 func (x Value) Append(dst []byte) ([]byte, bool) {
-	if x.v == nil {
+	if x.v.IsNil() {
 		return append(dst, "null"...), true
 	}
 	return Pair{f: &field{plan: x.p}}.append(dst, x.v)

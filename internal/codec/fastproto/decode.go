@@ -4,13 +4,13 @@ import (
 	"reflect"
 	"sync"
 	"time"
-	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/codec/intern"
+	"fairlead.dev/internal/rawmem"
 )
 
 // Unmarshal decodes a message into the zero value that into points to. It returns false if it cannot; the value is
@@ -21,19 +21,19 @@ func Unmarshal(b []byte, into unmarshaler) bool {
 		return false
 	}
 	d := decoders.Get().(*decoder)
-	ok = d.message(p, v, nil, b, 0)
+	ok = d.message(p, v, rawmem.Pointer{}, b, 0)
 	decoders.Put(d)
 	return ok
 }
 
 // target returns the memory to decode into, and its plan.
-func target(into unmarshaler) (*plan, unsafe.Pointer, bool) {
+func target(into unmarshaler) (*plan, rawmem.Pointer, bool) {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return nil, nil, false
+		return nil, rawmem.Pointer{}, false
 	}
 	p := planOf(v.Type().Elem())
-	return p, v.UnsafePointer(), p.op == message
+	return p, rawmem.Of(v), p.op == message
 }
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
@@ -46,14 +46,8 @@ type decoder struct {
 
 const maxDepth = 100 // nested messages
 
-// header is the memory layout of a slice.
-type header struct {
-	data     unsafe.Pointer
-	len, cap int
-}
-
-// message decodes b into the struct at v. was, if not nil, is a struct of the same type whose parts may be reused.
-func (d *decoder) message(p *plan, v, was unsafe.Pointer, b []byte, depth int) bool {
+// message decodes b into the struct at v. was, unless nil, is a struct of the same type whose parts may be reused.
+func (d *decoder) message(p *plan, v, was rawmem.Pointer, b []byte, depth int) bool {
 	if depth > maxDepth {
 		return false
 	}
@@ -73,23 +67,23 @@ func (d *decoder) message(p *plan, v, was unsafe.Pointer, b []byte, depth int) b
 			return false
 		}
 		b = rest
-		at, old := unsafe.Add(v, f.offset), unsafe.Pointer(nil)
-		if was != nil {
-			old = unsafe.Add(was, f.offset)
+		at, old := v.Field(f.offset), rawmem.Pointer{}
+		if !was.IsNil() {
+			old = was.Field(f.offset)
 		}
 		switch f.form {
 		case plain:
 			if f.op == text {
-				d.text((*string)(at), (*string)(old), value)
+				d.text(rawmem.At[string](at), rawmem.At[string](old), value)
 				continue
 			}
 			ok = d.value(f.plan, at, old, value, depth)
 		case pointer:
-			ok = d.pointer(f, (*unsafe.Pointer)(at), (*unsafe.Pointer)(old), value, depth)
+			ok = d.pointer(f, rawmem.At[rawmem.Pointer](at), rawmem.At[rawmem.Pointer](old), value, depth)
 		case slice:
-			b, ok = d.list(f, (*header)(at), (*header)(old), from, depth)
+			b, ok = d.list(f, at.Slice(), old.Slice(), from, depth)
 		default:
-			b, ok = d.mapping(f, (*unsafe.Pointer)(at), (*unsafe.Pointer)(old), from, depth)
+			b, ok = d.mapping(f, rawmem.At[rawmem.Pointer](at), rawmem.At[rawmem.Pointer](old), from, depth)
 		}
 		if !ok {
 			return false
@@ -176,28 +170,28 @@ func (d *decoder) text(v, was *string, b []byte) {
 }
 
 // value decodes b into the value at v. was is nil or the previous version's value.
-func (d *decoder) value(p *plan, v, was unsafe.Pointer, b []byte, depth int) bool {
+func (d *decoder) value(p *plan, v, was rawmem.Pointer, b []byte, depth int) bool {
 	switch p.op {
 	case text:
-		d.text((*string)(v), (*string)(was), b)
+		d.text(rawmem.At[string](v), rawmem.At[string](was), b)
 	case integer:
 		x, _ := varint(b)
 		if p.size == 4 {
-			*(*int32)(v) = int32(x)
+			*rawmem.At[int32](v) = int32(x)
 		} else {
-			*(*int64)(v) = int64(x)
+			*rawmem.At[int64](v) = int64(x)
 		}
 	case boolean:
 		x, _ := varint(b)
-		*(*bool)(v) = x != 0
+		*rawmem.At[bool](v) = x != 0
 	case bytes:
-		*(*[]byte)(v) = append([]byte{}, b...)
+		*rawmem.At[[]byte](v) = append([]byte{}, b...)
 	case message:
 		return d.message(p, v, was, b, depth+1)
 	case timestamp:
-		return moment((*metav1.Time)(v), b)
+		return moment(rawmem.At[metav1.Time](v), b)
 	case own:
-		return reflect.NewAt(p.typ, v).Interface().(unmarshaler).Unmarshal(b) == nil
+		return v.Interface(p.typ).(unmarshaler).Unmarshal(b) == nil
 	}
 	return true
 }
@@ -217,27 +211,27 @@ func moment(t *metav1.Time, b []byte) bool {
 }
 
 // pointer decodes b into a new value. A duplicate field is refused: it would modify a value that may be shared.
-func (d *decoder) pointer(f *field, v, was *unsafe.Pointer, b []byte, depth int) bool {
-	if *v != nil {
+func (d *decoder) pointer(f *field, v, was *rawmem.Pointer, b []byte, depth int) bool {
+	if !v.IsNil() {
 		return false
 	}
-	var old unsafe.Pointer
+	var old rawmem.Pointer
 	if was != nil {
 		old = *was
 	}
-	if old != nil && d.same(f.plan, old, b, depth+1) {
+	if !old.IsNil() && d.same(f.plan, old, b, depth+1) {
 		*v = old
 		return true
 	}
 	if f.op == timestamp && d.values != nil {
-		return d.instant((**metav1.Time)(unsafe.Pointer(v)), b)
+		return d.instant(rawmem.At[*metav1.Time](rawmem.To(v)), b)
 	}
 	known, place, found := d.find(f, b)
 	if found {
 		*v = known.At
 		return true
 	}
-	*v = reflect.New(f.plan.typ).UnsafePointer()
+	*v = rawmem.New(f.plan.typ)
 	if !d.value(f.plan, *v, old, b, depth) {
 		return false
 	}
@@ -261,15 +255,15 @@ func (d *decoder) instant(v **metav1.Time, b []byte) bool {
 }
 
 // list decodes the items that follow one another here, and returns the rest.
-func (d *decoder) list(f *field, v, was *header, b []byte, depth int) ([]byte, bool) {
-	if v.data != nil { // the items are not contiguous
+func (d *decoder) list(f *field, v, was *rawmem.Slice, b []byte, depth int) ([]byte, bool) {
+	if !v.Data.IsNil() { // the items are not contiguous
 		return nil, false
 	}
-	var old header
+	var old rawmem.Slice
 	if was != nil {
 		old = *was
 		if rest, ok := d.sameRun(f, old, b, depth); ok {
-			*v = header{old.data, old.len, old.len}
+			*v = rawmem.SliceAt(old.Data, old.Len)
 			return rest, true
 		}
 	}
@@ -279,39 +273,38 @@ func (d *decoder) list(f *field, v, was *header, b []byte, depth int) ([]byte, b
 	}
 	known, place, found := d.find(f, b)
 	if found {
-		*v = header{known.At, known.N, known.N}
+		*v = rawmem.SliceAt(known.At, known.N)
 		return rest, true
 	}
-	data := f.items(items)
+	list := rawmem.SliceAt(f.items(items), items)
 	for i, left := 0, b; i < items; i++ {
 		var item []byte
 		item, left, _ = cut(left[len(f.tag):], f.wire) // run has checked it
-		at := uintptr(i) * f.plan.size
-		var last unsafe.Pointer
-		if i < old.len {
-			last = unsafe.Add(old.data, at)
+		var last rawmem.Pointer
+		if i < old.Len {
+			last = old.Item(i, f.plan.size)
 		}
-		if !d.value(f.plan, unsafe.Add(data, at), last, item, depth) {
+		if !d.value(f.plan, list.Item(i, f.plan.size), last, item, depth) {
 			return nil, false
 		}
 	}
-	*v = header{data, items, items}
-	place.Keep(b, intern.Value{At: data, N: items})
+	*v = list
+	place.Keep(b, intern.Value{At: list.Data, N: items})
 	return rest, true
 }
 
 // items allocates memory for n items.
-func (f *field) items(n int) unsafe.Pointer {
+func (f *field) items(n int) rawmem.Pointer {
 	if n == 1 { // most lists have one item, and a slice's header would be allocated too
-		return reflect.New(f.plan.typ).UnsafePointer()
+		return rawmem.New(f.plan.typ)
 	}
-	return reflect.MakeSlice(f.typ, n, n).UnsafePointer()
+	return rawmem.Of(reflect.MakeSlice(f.typ, n, n))
 }
 
 // mapping decodes the entries of a map that follow one another here, and returns the rest.
-func (d *decoder) mapping(f *field, v, was *unsafe.Pointer, b []byte, depth int) ([]byte, bool) {
+func (d *decoder) mapping(f *field, v, was *rawmem.Pointer, b []byte, depth int) ([]byte, bool) {
 	b, rest, items, ok := f.run(b)
-	if !ok || *v != nil {
+	if !ok || !v.IsNil() {
 		return nil, false
 	}
 	if was != nil && d.sameMap(f, *was, b, items) {
@@ -323,7 +316,7 @@ func (d *decoder) mapping(f *field, v, was *unsafe.Pointer, b []byte, depth int)
 		*v = known.At
 		return rest, true
 	}
-	if !d.entries(f, unsafe.Pointer(v), b, items, depth) {
+	if !d.entries(f, rawmem.To(v), b, items, depth) {
 		return nil, false
 	}
 	place.Keep(b, intern.Value{At: *v})
@@ -331,16 +324,16 @@ func (d *decoder) mapping(f *field, v, was *unsafe.Pointer, b []byte, depth int)
 }
 
 // entries decodes the entries of a map, each a message of a key and a value.
-func (d *decoder) entries(f *field, v unsafe.Pointer, b []byte, items, depth int) bool {
+func (d *decoder) entries(f *field, v rawmem.Pointer, b []byte, items, depth int) bool {
 	var put func(k string, e []byte) bool
 	switch {
 	case f.plan.op == text:
 		m := make(map[string]string, items)
-		*(*map[string]string)(v) = m
+		*rawmem.At[map[string]string](v) = m
 		put = func(k string, e []byte) bool { m[k] = d.texts.Share(e); return true }
 	case f.plan.typ == quantityType:
 		m := make(map[string]resource.Quantity, items)
-		*(*map[string]resource.Quantity)(v) = m
+		*rawmem.At[map[string]resource.Quantity](v) = m
 		put = func(k string, e []byte) bool {
 			var q resource.Quantity
 			err := q.Unmarshal(e)
@@ -349,7 +342,7 @@ func (d *decoder) entries(f *field, v unsafe.Pointer, b []byte, items, depth int
 		}
 	default:
 		m := reflect.MakeMapWithSize(f.typ, items)
-		reflect.NewAt(f.typ, v).Elem().Set(m)
+		v.Value(f.typ).Set(m)
 		key, elem := reflect.New(f.typ.Key()).Elem(), reflect.New(f.plan.typ)
 		put = func(k string, e []byte) bool {
 			elem.Elem().SetZero()
@@ -357,7 +350,7 @@ func (d *decoder) entries(f *field, v unsafe.Pointer, b []byte, items, depth int
 				elem.Elem().Set(reflect.MakeSlice(f.plan.typ, 0, 0))
 			}
 			key.SetString(k)
-			ok := d.value(f.plan, elem.UnsafePointer(), nil, e, depth)
+			ok := d.value(f.plan, rawmem.Of(elem), rawmem.Pointer{}, e, depth)
 			m.SetMapIndex(key, elem.Elem())
 			return ok
 		}

@@ -2,11 +2,11 @@ package fastproto
 
 import (
 	"reflect"
-	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"fairlead.dev/internal/codec/intern"
+	"fairlead.dev/internal/rawmem"
 )
 
 // Sharer decodes objects that are never modified. Values with equal bytes in several objects share one value in
@@ -26,21 +26,21 @@ func (s *Sharer) Unmarshal(b []byte, into, was unmarshaler) bool {
 	if !ok {
 		return false
 	}
-	var old unsafe.Pointer
+	var old rawmem.Pointer
 	if was != nil {
 		if q, v, ok := s.target(was); ok && q == p {
 			old = v
 		}
 	}
-	s.d.texts.Together = old == nil
+	s.d.texts.Together = old.IsNil()
 	return s.d.message(p, v, old, b, 0)
 }
 
 // target is the function target, without its checks for the type used last.
-func (s *Sharer) target(into unmarshaler) (*plan, unsafe.Pointer, bool) {
+func (s *Sharer) target(into unmarshaler) (*plan, rawmem.Pointer, bool) {
 	v := reflect.ValueOf(into)
 	if s.last != nil && v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem() == s.last.typ {
-		return s.last, v.UnsafePointer(), true
+		return s.last, rawmem.Of(v), true
 	}
 	p, at, ok := target(into)
 	if ok {

@@ -2,7 +2,8 @@ package intern
 
 import (
 	"hash/maphash"
-	"unsafe"
+
+	"fairlead.dev/internal/rawmem"
 )
 
 var seed = maphash.MakeSeed()
@@ -53,7 +54,7 @@ func (s *Texts) make(b []byte) string {
 		s.block = make([]byte, block)
 	}
 	n := copy(s.block, b)
-	text := unsafe.String(&s.block[0], n)
+	text := rawmem.String(s.block[:n])
 	s.block = s.block[n:]
 	return text
 }

@@ -2,7 +2,8 @@ package intern
 
 import (
 	"hash/maphash"
-	"unsafe"
+
+	"fairlead.dev/internal/rawmem"
 )
 
 // MaxLen is the maximum length in bytes of an interned value.
@@ -32,7 +33,7 @@ type entry struct {
 
 // Value is the target of a field's pointer, slice or map.
 type Value struct {
-	At unsafe.Pointer
+	At rawmem.Pointer
 	N  int // of a slice: its length and capacity
 }
 

@@ -3,22 +3,22 @@ package intern_test
 import (
 	"fmt"
 	"testing"
-	"unsafe"
 
 	"fairlead.dev/internal/codec/intern"
+	"fairlead.dev/internal/rawmem"
 )
 
 // ask looks up b as a decoder does, and keeps a new value if it is missing.
-func ask(v *intern.Values, field int, b []byte) (at unsafe.Pointer, found bool) {
+func ask(v *intern.Values, field int, b []byte) (at rawmem.Pointer, found bool) {
 	if !v.Try(field) {
-		return nil, false
+		return rawmem.Pointer{}, false
 	}
 	if known, n := v.Next(field, b); n > 0 {
 		return known.At, true
 	}
 	known, place, found := v.Find(field, b)
 	if !found {
-		known.At = unsafe.Pointer(new(int))
+		known.At = rawmem.To(new(int))
 		place.Keep(b, known)
 	}
 	return known.At, found
@@ -27,7 +27,7 @@ func ask(v *intern.Values, field int, b []byte) (at unsafe.Pointer, found bool) 
 // TestValues checks that a value is found by its field and its bytes, with other values in between.
 func TestValues(t *testing.T) {
 	v := new(intern.Values)
-	first := map[string]unsafe.Pointer{}
+	first := map[string]rawmem.Pointer{}
 	for round := range 100 {
 		for field := 1; field <= 3; field++ {
 			for n := range 5 {
@@ -37,10 +37,10 @@ func TestValues(t *testing.T) {
 				if known, ok := first[k]; ok && found && known != at {
 					t.Fatalf("round %d: %s is another value than before", round, k)
 				}
-				if found && first[k] == nil {
+				if found && first[k].IsNil() {
 					t.Fatalf("round %d: %s was found before it was kept", round, k)
 				}
-				if !found && at != nil {
+				if !found && !at.IsNil() {
 					first[k] = at
 				}
 			}
@@ -64,7 +64,7 @@ func TestHabit(t *testing.T) {
 	for n := range 10_000 {
 		if at, found := ask(v, 1, fmt.Appendf(nil, "{%d}", n)); found {
 			t.Fatal("found what was never kept")
-		} else if at != nil {
+		} else if !at.IsNil() {
 			tried++
 		}
 	}
@@ -100,7 +100,7 @@ func TestLong(t *testing.T) {
 func TestTexts(t *testing.T) {
 	var s intern.Texts
 	a, b := s.Share([]byte("app.kubernetes.io/name")), s.Share([]byte("app.kubernetes.io/name"))
-	if a != "app.kubernetes.io/name" || unsafe.StringData(a) != unsafe.StringData(b) {
+	if a != "app.kubernetes.io/name" || &rawmem.Bytes(a)[0] != &rawmem.Bytes(b)[0] {
 		t.Errorf("%q and %q are two", a, b)
 	}
 	if s.Share(nil) != "" {

@@ -3,7 +3,8 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/json"
-	"unsafe"
+
+	"fairlead.dev/internal/rawmem"
 )
 
 // Scalar returns the value that begins at b[i] as text: a string's content, or the literal of a number or boolean.
@@ -19,19 +20,16 @@ func Scalar(b []byte, i int) (text string, end int, ok bool) {
 	case '"':
 		return shared(b[i:end]), end, true
 	}
-	return view(b[i:end]), end, true
+	return rawmem.String(b[i:end]), end, true
 }
 
 // shared decodes a string, given with its quotes, into memory that it shares with it if it can.
 func shared(quoted []byte) string {
 	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
-		return view(inner)
+		return rawmem.String(inner)
 	}
 	return Unquote(quoted)
 }
-
-// view returns b as a string without a copy.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // Unquote decodes a string, given with its quotes. It returns "" if an escape in it is invalid. Bytes that
 // are not UTF-8 stay as they are.

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"fairlead.dev/internal/codec/jsonscan"
+	"fairlead.dev/internal/rawmem"
 	"fairlead.dev/internal/server/openapi"
 )
 
@@ -48,9 +48,9 @@ func order(a, b string) int {
 	}
 	switch a[0] {
 	case 'k':
-		return orderKeys(bytesOf(a[2:]), bytesOf(b[2:]))
+		return orderKeys(rawmem.Bytes(a[2:]), rawmem.Bytes(b[2:]))
 	case 'v':
-		return orderValues(bytesOf(a[2:]), bytesOf(b[2:]))
+		return orderValues(rawmem.Bytes(a[2:]), rawmem.Bytes(b[2:]))
 	case 'i':
 		x, _ := strconv.Atoi(a[2:])
 		y, _ := strconv.Atoi(b[2:])
@@ -58,9 +58,6 @@ func order(a, b string) int {
 	}
 	return strings.Compare(a, b)
 }
-
-// bytesOf returns the string's bytes without a copy. They are read-only.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 func orderKeys(a, b []byte) int {
 	var space [8]jsonscan.Member
