@@ -8,16 +8,16 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// advertised is the address at which others reach a server that listens on an address. As
-// with kube-apiserver, a server that listens on all addresses is reached at that of the
-// default route's interface; without such a route at another address of the machine, and at
-// the loopback address if it has no other.
+// advertised returns the address at which other machines reach the server: that of
+// --advertise-address or --listen. As with kube-apiserver, a server that listens on all
+// addresses is reached at the address of the default route's interface; without such a route
+// at another address of the machine, or at the loopback address if it has no other.
 func advertised(o Options, listens net.Addr) (netip.AddrPort, error) {
 	at := listens.(*net.TCPAddr).AddrPort()
 	if o.AdvertiseAddress != "" {
 		ip, err := netip.ParseAddr(o.AdvertiseAddress)
 		if err != nil || ip.IsUnspecified() || ip.IsMulticast() || ip.Zone() != "" {
-			return netip.AddrPort{}, fmt.Errorf("--advertise-address: %q is no IP address that others could reach", o.AdvertiseAddress)
+			return netip.AddrPort{}, fmt.Errorf("--advertise-address: %q is not an IP address that other machines could reach", o.AdvertiseAddress)
 		}
 		return netip.AddrPortFrom(ip.Unmap(), at.Port()), nil
 	}

@@ -41,7 +41,8 @@ func TestListenEverywhere(t *testing.T) {
 	}
 }
 
-// TestAdvertise: what the operator names is what the endpoints and the certificate name.
+// TestAdvertise: the address of --advertise-address is in the endpoints and in the
+// certificate.
 func TestAdvertise(t *testing.T) {
 	cp, c := startListening(t, controlplane.Options{Listen: "127.0.0.1:0", AdvertiseAddress: "203.0.113.7"})
 	e, err := c.DiscoveryV1().EndpointSlices("default").Get(t.Context(), "kubernetes", metav1.GetOptions{})
@@ -53,8 +54,8 @@ func TestAdvertise(t *testing.T) {
 		options controlplane.Options
 		want    string
 	}{
-		{controlplane.Options{AdvertiseAddress: "0.0.0.0"}, `--advertise-address: "0.0.0.0" is no IP address that others could reach`},
-		{controlplane.Options{AdvertiseAddress: "here"}, `--advertise-address: "here" is no IP address that others could reach`},
+		{controlplane.Options{AdvertiseAddress: "0.0.0.0"}, `--advertise-address: "0.0.0.0" is not an IP address that other machines could reach`},
+		{controlplane.Options{AdvertiseAddress: "here"}, `--advertise-address: "here" is not an IP address that other machines could reach`},
 		{controlplane.Options{TLSNames: []string{"no name"}}, `--tls-san: "no name" is neither a host name nor an IP address`},
 	} {
 		c.options.DataDir, c.options.InMemory, c.options.Listen = t.TempDir(), true, "127.0.0.1:0"

@@ -19,10 +19,10 @@ import (
 	"fairlead.dev/trace"
 )
 
-// TestApart: what controllers of a process of their own did is in the lives of the server's
-// events, with the causes of what they wrote; so it is with those whose keys are those of
-// other objects than the one that changed.
-func TestApart(t *testing.T) {
+// TestControllersInAnotherProcess: the server's lives of events have the reconciles of
+// controllers in another process, and the causes of their writes, also where the key of a
+// reconcile is another object than the one that changed.
+func TestControllersInAnotherProcess(t *testing.T) {
 	lives := trace.New(trace.Options{})
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
 		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Controllers: []string{"serviceaccount"}, Trace: lives,
@@ -65,27 +65,30 @@ func TestApart(t *testing.T) {
 	}})
 	must(err)
 	_, err = pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{
-		NodeName:   "nowhere", // a pod that no node has does not use its claims
+		NodeName:   "nowhere", // a pod without a node does not use its claims
 		Containers: []corev1.Container{{Name: "main", Image: "web"}},
 		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}}},
 	}})
 	must(err)
-	// Each goes when the one before it has gone, and only then.
+	// Each is deleted only after the object that uses it: the pod, then the claim, then the class.
 	protected := func(finalizers []string) bool { return len(finalizers) == 1 }
 	waittest.One(t, classes, "fast", "its finalizer", func(o *storagev1.VolumeAttributesClass) bool { return protected(o.Finalizers) })
 	waittest.One(t, claims, "c", "its finalizer", func(o *corev1.PersistentVolumeClaim) bool { return protected(o.Finalizers) })
-	// Each is looked at, and stays, before the next is told to go: else it might go on its own account.
+	// Each deletion is reconciled before the next object is deleted. Otherwise its finalizer
+	// could come off without the next object's deletion as the cause.
 	must(classes.Delete(ctx, "fast"))
-	until(t, lives, func() string { return looked(lives, "volumeattributesclasses.storage.k8s.io", "fast", "vacprotection") })
+	until(t, lives, func() string {
+		return unreconciled(lives, "volumeattributesclasses.storage.k8s.io", "fast", "vacprotection")
+	})
 	must(claims.Delete(ctx, "c"))
-	until(t, lives, func() string { return looked(lives, "persistentvolumeclaims", "c", "pvcprotection") })
+	until(t, lives, func() string { return unreconciled(lives, "persistentvolumeclaims", "c", "pvcprotection") })
 	must(pods.Delete(ctx, "p", metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}))
 	waittest.Gone(t, classes, "fast")
 	until(t, lives, func() string { return missing(lives) })
 }
 
-// until waits until nothing is missing any more: reports come a moment later.
+// until waits until missing returns "": reports arrive with a delay.
 func until(t *testing.T, l *trace.Log, missing func() string) {
 	t.Helper()
 	patience := time.After(60 * time.Second)
@@ -103,8 +106,9 @@ func until(t *testing.T, l *trace.Log, missing func() string) {
 	}
 }
 
-// looked says whether a controller has looked at an object's last event.
-func looked(l *trace.Log, resource, name, controller string) string {
+// unreconciled returns "" if a controller has reconciled an object's last event, or else
+// an error message.
+func unreconciled(l *trace.Log, resource, name, controller string) string {
 	for _, e := range l.Lives(trace.Filter{Resource: resource, Name: name, Limit: 1}) {
 		if slices.ContainsFunc(e.Reconciles, func(w trace.LifeReconcile) bool { return w.Controller == controller }) {
 			return ""
@@ -113,7 +117,7 @@ func looked(l *trace.Log, resource, name, controller string) string {
 	return controller + " has not looked at the last event of " + name
 }
 
-// missing says what the lives of the objects' ends lack.
+// missing returns "" if the lives of the deletions are complete, or else an error message.
 func missing(l *trace.Log) string {
 	last := func(resource, name string) trace.Life {
 		all := l.Lives(trace.Filter{Resource: resource, Name: name, Limit: 1})
@@ -134,13 +138,13 @@ func missing(l *trace.Log) string {
 		})
 		switch {
 		case !slices.Contains(effect.Causes, cause.Revision):
-			return step.by + ": its write does not say what caused it"
+			return step.by + ": its write does not have the cause's revision"
 		case n < 0:
 			return step.by + ": the reconcile is not in its cause's life"
 		case effect.Reconcile != cause.Reconciles[n].Number:
-			return step.by + ": the write is of another reconcile"
+			return step.by + ": the write has the number of another reconcile"
 		case !apart(cause.Reconciles[n].Process) || cause.Reconciles[n].Within <= 0 || cause.Reconciles[n].Queued <= 0:
-			return step.by + ": nothing says where or when it was done"
+			return step.by + ": the reconcile lacks its process or its durations"
 		case !slices.ContainsFunc(cause.Arrivals, func(a trace.Arrival) bool {
 			return apart(a.Process) && a.Read > 0 && a.Decoded >= a.Read && a.Stored >= a.Decoded
 		}):

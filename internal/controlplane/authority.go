@@ -68,8 +68,8 @@ func shareAuthority(ctx context.Context, s storage.Store, dir string) (*pki.Auth
 	return shared, nil
 }
 
-// readShared returns the keys and the revision of their write; nil if the cluster has none
-// yet.
+// readShared returns the keys and the revision of their write; nil if the cluster has no
+// keys yet.
 func readShared(ctx context.Context, s storage.Store) (*pki.Authority, storage.Revision, error) {
 	res, err := s.Range(ctx, storage.RangeRequest{Start: sharedKeys})
 	if err != nil || len(res.KVs) == 0 {
@@ -79,8 +79,8 @@ func readShared(ctx context.Context, s storage.Store) (*pki.Authority, storage.R
 	return a, res.KVs[0].ModRevision, err
 }
 
-// offerShared replaces the keys of a revision, 0 for none, unless another server has done
-// so, and returns the stored keys.
+// offerShared writes keys in place of those of revision at, 0 if the cluster has no keys,
+// unless another server has done so, and returns the stored keys.
 func offerShared(ctx context.Context, s storage.Store, a *pki.Authority, at storage.Revision) (*pki.Authority, error) {
 	text, err := a.Marshal()
 	if err != nil {

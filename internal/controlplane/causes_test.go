@@ -18,8 +18,9 @@ import (
 	"fairlead.dev/trace"
 )
 
-// Controllers that write other objects than the one that changed say which change it was: what
-// aggregates roles, the autoscaler, the garbage collector, and what lets go of the pods of Jobs that are no more.
+// TestCauses: controllers that write other objects than the one that changed name the
+// change as the cause: the aggregation of cluster roles, the autoscaler, the garbage
+// collector, and the removal of finalizers from pods whose Job is gone.
 func TestCauses(t *testing.T) {
 	lives := trace.New(trace.Options{})
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
@@ -69,8 +70,8 @@ func TestCauses(t *testing.T) {
 	must(err)
 	waittest.Gone(t, pods, "stray") // the collector deletes it, and its finalizer goes
 
-	// Where a controller saw its object only when the other had changed already, it is the object's
-	// own creation that brought it there.
+	// If a controller first saw its object after the other one had changed, the cause is the
+	// creation of its object.
 	for _, link := range []struct{ effect, name, cause, of, by string }{
 		{"clusterroles.rbac.authorization.k8s.io", "whole", "clusterroles.rbac.authorization.k8s.io", "part", "clusterroleaggregation"},
 		{"deployments.apps", "web", "horizontalpodautoscalers.autoscaling", "few", "horizontalpodautoscaler"},
@@ -89,7 +90,7 @@ func TestCauses(t *testing.T) {
 					}
 				}
 			}
-			return link.by + ": what it wrote to " + link.name + " does not say what caused it"
+			return link.by + ": its write to " + link.name + " has no cause"
 		})
 	}
 }

@@ -218,7 +218,7 @@ func (s clientSide) withVolumes(ctx context.Context, env controller.Env, informe
 	return group.Wait()
 }
 
-// Signing has the controllers' signing keys; a controller without its key signs nothing.
+// Signing has the controllers' signing keys. A controller without its key does not sign.
 type Signing struct {
 	// Certificates is for approved CertificateSigningRequests.
 	Certificates certificates.Options

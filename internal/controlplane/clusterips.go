@@ -88,7 +88,7 @@ func clusterIPs(ctx context.Context, s *server.Server, have map[string]*networki
 func removeAddress(ctx context.Context, s *server.Server, a *networkingv1.IPAddress) error {
 	err := s.Remove(ctx, addressResource, a.Name, a.UID)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // another server was quicker
+		return nil // another server has repaired them
 	}
 	return err
 }

@@ -52,7 +52,7 @@ func serviceCIDR(name, cidr string) *networkingv1.ServiceCIDR {
 	return &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{cidr}}}
 }
 
-// addressesOf lists the IPAddresses by name, each with the service it is of.
+// addressesOf maps the names of the IPAddresses to their services.
 func addressesOf(ctx context.Context, t *testing.T, c kubernetes.Interface) map[string]string {
 	t.Helper()
 	list, err := c.NetworkingV1().IPAddresses().List(ctx, metav1.ListOptions{})
@@ -66,8 +66,8 @@ func addressesOf(ctx context.Context, t *testing.T, c kubernetes.Interface) map[
 	return of
 }
 
-// TestClusterIPs: services get their addresses from ServiceCIDRs, and an IPAddress comes
-// and goes with each in one transaction.
+// TestClusterIPs: services get their addresses from ServiceCIDRs, and each service's
+// IPAddress is created and deleted in the service's transaction.
 func TestClusterIPs(t *testing.T) {
 	_, c := startForServices(t, controlplane.Options{Controllers: []string{"servicecidr"}})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -83,7 +83,7 @@ func TestClusterIPs(t *testing.T) {
 		t.Helper()
 		_, err := services.Create(ctx, s, metav1.CreateOptions{})
 		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%v, want a refusal that says %q", err, why)
+			t.Errorf("%v, want a refusal with %q", err, why)
 		}
 	}
 	if of := addressesOf(ctx, t, c); len(of) != 1 || of["10.96.0.1"] != "default/kubernetes" {
@@ -104,7 +104,7 @@ func TestClusterIPs(t *testing.T) {
 	}
 	for e := range watch.ResultChan() {
 		if e.Object.(*networkingv1.IPAddress).Name == web.Spec.ClusterIP {
-			break // watchers are told of what is written along with another object
+			break // watchers see an object that was written in another object's transaction
 		}
 	}
 	_, err = services.Create(ctx, serviceAt("dry", ""), metav1.CreateOptions{DryRun: []string{"All"}})
@@ -113,23 +113,23 @@ func TestClusterIPs(t *testing.T) {
 	refused(serviceAt("far", "203.0.113.14"), "failed to allocate IP 203.0.113.14: the provided network does not match the current range")
 	refused(serviceAt("network", "10.96.0.0"), "the provided network does not match the current range")
 	if of := addressesOf(ctx, t, c); len(of) != 2 {
-		t.Errorf("after what was refused there are %v", of)
+		t.Errorf("after the refusals there are %v", of)
 	}
 
-	// An IPAddress that a user makes keeps the address from services.
+	// No service gets the address of an IPAddress that a user created.
 	_, err = addresses.Create(ctx, &networkingv1.IPAddress{ObjectMeta: metav1.ObjectMeta{Name: "10.96.0.20"},
 		Spec: networkingv1.IPAddressSpec{ParentRef: &networkingv1.ParentReference{Group: "example.com", Resource: "gateways", Name: "g"}}}, metav1.CreateOptions{})
 	must(err)
 	refused(serviceAt("blocked", "10.96.0.20"), "provided IP is already allocated")
 
-	// One that is deleted from under its service is there again.
+	// The IPAddress of a service is created again after a user deleted it.
 	must(addresses.Delete(ctx, web.Spec.ClusterIP, metav1.DeleteOptions{}))
 	if of := addressesOf(ctx, t, c); of[web.Spec.ClusterIP] != "default/web" {
 		t.Errorf("after the IPAddress of web was deleted there are %v", of)
 	}
 
-	// A service that becomes an external name gives its address back, and one that stops
-	// being one gets another.
+	// A service that becomes an ExternalName releases its address. It gets one again with
+	// another type.
 	_, err = services.Patch(ctx, "web", types.MergePatchType, []byte(`{"spec":{"type":"ExternalName","externalName":"example.com","clusterIP":null,"clusterIPs":null}}`), metav1.PatchOptions{})
 	must(err)
 	if of := addressesOf(ctx, t, c); len(of) != 2 {
@@ -141,7 +141,7 @@ func TestClusterIPs(t *testing.T) {
 		t.Errorf("%s is not in %v", web.Spec.ClusterIP, of)
 	}
 
-	// A further range, as in upstream's "Service CIDRs should create Services and serve on
+	// A second ServiceCIDR, as in upstream's "Service CIDRs should create Services and serve on
 	// different Service CIDRs".
 	_, err = cidrs.Create(ctx, serviceCIDR("more", "203.0.113.0/29"), metav1.CreateOptions{})
 	must(err)
@@ -196,9 +196,9 @@ func readyCIDR(ctx context.Context, t *testing.T, c kubernetes.Interface, name s
 	return nil
 }
 
-// TestClusterIPsOfOlderServers: a data directory whose services have no IPAddresses gets
-// them before the first request, and loses those that stand for nothing.
-func TestClusterIPsOfOlderServers(t *testing.T) {
+// TestClusterIPsOfEarlierRelease: a server that opens a data directory without IPAddresses
+// creates them before the first request, and deletes those without a service.
+func TestClusterIPsOfEarlierRelease(t *testing.T) {
 	dir := t.TempDir()
 	cp, c := startForServices(t, controlplane.Options{DataDir: dir})
 	web, err := c.CoreV1().Services("default").Create(t.Context(), serviceAt("web", "10.96.7.7"), metav1.CreateOptions{})

@@ -16,7 +16,7 @@ import (
 )
 
 // components answers reads of ComponentStatuses: whether controllers and a scheduler run,
-// here or somewhere else, and whether the store can be written.
+// in this process or another one, and whether the store can be written.
 type components struct {
 	objects auth.Lookup
 	options Options
@@ -49,9 +49,9 @@ func (s components) read(ctx context.Context, _, name string) ([]runtime.Object,
 	return list, nil
 }
 
-// part returns why a part of the control plane is not healthy. One of this process runs for
-// as long as the process does, unless it waits for its lease; one of another process is
-// known by the lease that it holds.
+// part returns an error if a part of the control plane is not healthy. A part of this process
+// runs as long as the process, unless it waits for its lease. A part of another process is
+// healthy while it renews its lease.
 func (s components) part(ctx context.Context, does string, here bool, lease string) error {
 	if here && s.options.Elect == nil {
 		return nil
@@ -65,7 +65,7 @@ func (s components) part(ctx context.Context, does string, here bool, lease stri
 	}
 	l := obj.(*coordinationv1.Lease).Spec
 	if ptr.Deref(l.HolderIdentity, "") == "" || l.RenewTime == nil {
-		return fmt.Errorf("nobody holds the Lease %s/%s", metav1.NamespaceSystem, lease)
+		return fmt.Errorf("the Lease %s/%s has no holder", metav1.NamespaceSystem, lease)
 	}
 	until := l.RenewTime.Add(time.Duration(ptr.Deref(l.LeaseDurationSeconds, 0)) * time.Second)
 	if time.Now().After(until) {

@@ -160,7 +160,7 @@ func (cp *ControlPlane) describeStore() string {
 	return fmt.Sprintf("%s, revision %s", filepath.Join(cp.options.DataDir, storeDir), cp.store.Revision())
 }
 
-// serve opens the doors: from here on requests are answered.
+// serve starts to answer requests.
 func (cp *ControlPlane) serve() error {
 	config, err := cp.tlsConfig()
 	if err != nil {

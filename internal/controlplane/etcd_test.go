@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/storage/etcd"
 )
 
-// TestEtcdListenRefuses: without certificates of clients only this machine may reach the
-// store, unless somebody asks for more.
+// TestEtcdListenRefuses: without client certificates the store may only be served on
+// loopback, except with EtcdListenInsecure.
 func TestEtcdListenRefuses(t *testing.T) {
 	files := serving(t)
 	start := func(o controlplane.Options) (*controlplane.ControlPlane, error) {
@@ -50,7 +50,7 @@ func TestEtcdListenRefuses(t *testing.T) {
 	}
 }
 
-// serving makes a certificate of a server, without a CA for its clients.
+// serving makes a server certificate without a CA for clients.
 func serving(t *testing.T) (f controlplane.ServingFiles) {
 	t.Helper()
 	h := httptest.NewUnstartedServer(nil)
@@ -71,8 +71,8 @@ func serving(t *testing.T) (f controlplane.ServingFiles) {
 	return controlplane.ServingFiles{CertFile: write("crt", "CERTIFICATE", c.Certificate[0]), KeyFile: write("key", "PRIVATE KEY", key)}
 }
 
-// TestEtcdListenUnix: the store is served at a socket that is this user's alone, without a
-// warning; on loopback there is one.
+// TestEtcdListenUnix: a Unix socket of the store is accessible to its owner only, and causes
+// no warning. An address on loopback causes one.
 func TestEtcdListenUnix(t *testing.T) {
 	dir, err := os.MkdirTemp("", "etcd") // t.TempDir is long
 	if err != nil {

@@ -43,7 +43,7 @@ func explain(s *server.Server, r *http.Request) (why.Explanation, error) {
 	}
 	q := r.URL.Query()
 	if q.Get("resource") == "" || q.Get("name") == "" {
-		return why.Explanation{}, apierrors.NewBadRequest("resource and name say what is to be explained")
+		return why.Explanation{}, apierrors.NewBadRequest("the query parameters resource and name are required")
 	}
 	c, err := client.New(&rest.Config{Host: "http://fairlead.in-process", Transport: server.Transport(s, user)}, client.Options{UserAgent: r.UserAgent()})
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestExplained: the server explains an object to who may read it, from what he may read.
-func TestExplained(t *testing.T) {
+// TestExplainedObject: the server explains an object only to users with the right to read
+// it, and uses only objects that the user may read.
+func TestExplainedObject(t *testing.T) {
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Trace: trace.New(trace.Options{})})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func TestExplained(t *testing.T) {
 	if err != nil || a.Resource != "configmaps" || !a.Waits || len(a.Reasons) < 2 {
 		t.Errorf("%+v %v", a, err)
 	}
-	for _, x := range []struct{ resource, namespace, name string }{{"configmaps", "default", "nobody"}, {"wonders", "default", "plain"}} {
+	for _, x := range []struct{ resource, namespace, name string }{{"configmaps", "default", "missing"}, {"wonders", "default", "plain"}} {
 		if _, err := ask(admin, x.resource, x.namespace, x.name); !apierrors.IsNotFound(err) {
 			t.Errorf("%v: %v", x, err)
 		}
@@ -65,9 +66,10 @@ func TestExplained(t *testing.T) {
 		}
 	}
 
-	// Who may get the path, and the object alone, is not told of its life.
+	// A user with rights on the path and the object, but not on /debug/lives, gets no
+	// observations.
 	if _, err := ask(as("ann"), "configmaps", "default", "plain"); !apierrors.IsForbidden(err) {
-		t.Errorf("who may nothing: %v", err)
+		t.Errorf("a user without any rights: %v", err)
 	}
 	rules := []rbacv1.PolicyRule{{Verbs: []string{"get"}, NonResourceURLs: []string{why.Path}}}
 	roles := client.For[*rbacv1.ClusterRole](admin)
@@ -82,16 +84,16 @@ func TestExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ask(as("ann"), "configmaps", "default", "plain"); !apierrors.IsForbidden(err) {
-		t.Errorf("who may not get the object: %v", err)
+		t.Errorf("a user who may not get the object: %v", err)
 	}
 	role.Rules = append(rules, rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"configmaps"}})
 	if _, err := roles.Update(t.Context(), role); err != nil {
 		t.Fatal(err)
 	}
-	for a, err = ask(as("ann"), "configmaps", "default", "plain"); apierrors.IsForbidden(err) && t.Context().Err() == nil; { // until the roles are known
+	for a, err = ask(as("ann"), "configmaps", "default", "plain"); apierrors.IsForbidden(err) && t.Context().Err() == nil; { // until the authorizer has the new role
 		a, err = ask(as("ann"), "configmaps", "default", "plain")
 	}
 	if err != nil || !a.Waits || len(a.Observations) > 0 {
-		t.Errorf("who may get the object: %+v %v", a, err)
+		t.Errorf("a user who may get the object: %+v %v", a, err)
 	}
 }

@@ -2,14 +2,14 @@
 
 package controlplane_test
 
-// Some steps of each stage, by turns before and after the server has the write. With -tags
-// soak it is every step, both ways.
+// Only every twelfth write of a stage is a kill point, alternately before and after the
+// server has the write. With -tags soak every write is one, both before and after.
 const (
 	killStride     = 12
 	takeoverStride = 60
 
-	// idleRenewals is for how many renewals of each node's lease, about ten seconds each,
-	// nobody may ask for anything.
+	// idleRenewals is the length of the idle period, in renewals of each node's lease, which
+	// are about ten seconds apart.
 	idleRenewals = 1
 )
 

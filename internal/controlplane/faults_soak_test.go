@@ -6,7 +6,7 @@ const (
 	killStride     = 1
 	takeoverStride = 9
 
-	// Less than five minutes, after which the collector of garbage asks what kinds there are.
+	// Less than five minutes: the garbage collector repeats discovery at that interval.
 	idleRenewals = 12
 )
 

@@ -18,24 +18,24 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// Controllers are killed at a write: before the server has it, or after, when only the
-// answer is lost. Those that come after them finish the work; nothing was created twice,
-// and nothing stays when it is deleted.
+// TestControllersKilledAtEachStep kills a manager at a write, before the server has it, or
+// after, so that only the response is lost. The next manager finishes the work: no object is
+// created twice, and deletion is complete.
 func TestControllersKilledAtEachStep(t *testing.T) {
-	eachDuty(t, (*faults).killAtEachStep)
+	eachScenario(t, (*faults).killAtEachStep)
 }
 
-// eachDuty runs a test for every duty, each on a server of its own.
-func eachDuty(t *testing.T, test func(*faults, *testing.T, duty)) {
-	for _, d := range duties {
+// eachScenario runs a test of each scenario on a server of its own.
+func eachScenario(t *testing.T, test func(*faults, *testing.T, scenario)) {
+	for _, d := range scenarios {
 		t.Run(d.name, func(t *testing.T) {
-			t.Parallel() // they wait for their pods
+			t.Parallel() // most of the time goes by waiting for pods
 			test(startFaults(t, helpersOf(d)), t, d)
 		})
 	}
 }
 
-func (f *faults) killAtEachStep(t *testing.T, d duty) {
+func (f *faults) killAtEachStep(t *testing.T, d scenario) {
 	for i, stage := range d.stages {
 		for step, reached := 1+i, true; reached && !t.Failed(); step += killStride {
 			for _, after := range killAfter(step) {
@@ -43,22 +43,21 @@ func (f *faults) killAtEachStep(t *testing.T, d duty) {
 					s := f.site(t)
 					reached = s.survive(d, i, step, after)
 					s.judge(d, stage)
-					s.leaveNothing(d)
+					s.deleteAll(d)
 				})
 			}
 		}
 	}
 }
 
-// Two crews do the same work, neither knowing of the other. Whatever they do to each other,
-// everything is as wanted in the end, and what has a name that tells what it is for was
-// there once.
-func TestControllersTwice(t *testing.T) {
-	eachDuty(t, func(f *faults, t *testing.T, d duty) {
+// TestTwoManagersAtOnce runs two managers without leader election. Their writes conflict, but
+// each stage finishes, and objects with deterministic names are created once.
+func TestTwoManagersAtOnce(t *testing.T) {
+	eachScenario(t, func(f *faults, t *testing.T, d scenario) {
 		s := f.site(t)
 		s.twice = true
-		startCrew(t, f.config, d.controllers, fate{}, nil)
-		startCrew(t, f.config, d.controllers, fate{}, nil)
+		startManager(t, f.config, d.controllers, killPoint{}, nil)
+		startManager(t, f.config, d.controllers, killPoint{}, nil)
 		for _, stage := range d.stages {
 			stage.ask(s, "")
 			stage.done(s)
@@ -68,24 +67,24 @@ func TestControllersTwice(t *testing.T) {
 				}
 			}
 		}
-		s.leaveNothing(d)
+		s.deleteAll(d)
 	})
 }
 
-// What the watches of one resource tell is held back while something is asked for:
-// controllers that see half of it must not do anything twice.
+// TestControllersWithStaleCaches delays the watches of one resource during each change:
+// controllers with a stale cache must not repeat a write.
 func TestControllersWithStaleCaches(t *testing.T) {
-	eachDuty(t, (*faults).holdCaches)
+	eachScenario(t, (*faults).holdCaches)
 }
 
-func (f *faults) holdCaches(t *testing.T, d duty) {
+func (f *faults) holdCaches(t *testing.T, d scenario) {
 	for _, resource := range d.caches {
 		t.Run(resource, func(t *testing.T) {
 			s := f.site(t)
-			c := startCrew(t, f.config, d.controllers, fate{}, nil)
+			c := startManager(t, f.config, d.controllers, killPoint{}, nil)
 			for i, stage := range d.stages {
 				release := func() {}
-				if i > 0 { // before, the crew may not be there
+				if i > 0 { // during the first stage the manager may not run yet
 					release = c.hold(resource)
 					defer release()
 					stage.ask(s, resource)
@@ -96,16 +95,16 @@ func (f *faults) holdCaches(t *testing.T, d duty) {
 				stage.done(s)
 				s.judge(d, stage)
 			}
-			s.leaveNothing(d)
+			s.deleteAll(d)
 		})
 	}
 }
 
-// TestTakeover: two whole sets of controllers take turns by a lease. The one that leads is
-// stopped hard in the middle of everything, without giving the lease up; the other one
-// takes over when it has run out, and nothing was done twice.
+// TestTakeover: two managers with all controllers elect a leader. The leader is killed at a
+// write, and does not release its lease. The other one takes over when the lease expires,
+// and no object is created twice.
 func TestTakeover(t *testing.T) {
-	t.Parallel() // it waits more than it works
+	t.Parallel() // most of the time goes by waiting
 	f := startFaults(t, []string{})
 	const first = takeoverStride / 2
 	for step, tries := first, 0; !t.Failed(); step += takeoverStride {
@@ -119,7 +118,7 @@ func TestTakeover(t *testing.T) {
 		if step > first {
 			return
 		}
-		// On a machine that stood still, the lease was lost before it came to that.
+		// On a stalled machine the leader can lose its lease before it comes to that write.
 		if tries++; tries == 5 {
 			t.Fatalf("the leader never came to write %d", step)
 		}
@@ -127,25 +126,25 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// takeover reports whether the first leader came to the step at which it is stopped.
+// takeover reports whether the first leader reached its kill point.
 func (f *faults) takeover(t *testing.T, step int, after bool) bool {
 	timing := &leader.Timing{LeaseDuration: 2 * time.Second, RenewDeadline: time.Second, RetryPeriod: 200 * time.Millisecond}
 	all := []string{"*"}
-	first := startCrew(t, f.config, all, fate{step: step, in: "/namespaces/site-", after: after}, timing)
+	first := startManager(t, f.config, all, killPoint{step: step, in: "/namespaces/site-", after: after}, timing)
 	waittest.For(t, client.For[*coordinationv1.Lease](f.client).Namespace("kube-system"), "a leader", "", func(have map[string]*coordinationv1.Lease) bool {
 		l := have["kube-controller-manager"]
 		return l != nil && ptr.Deref(l.Spec.HolderIdentity, "") != ""
 	})
-	second := startCrew(t, f.config, all, fate{}, timing)
-	sites := make([]*site, len(duties))
-	for i, d := range duties {
+	second := startManager(t, f.config, all, killPoint{}, timing)
+	sites := make([]*site, len(scenarios))
+	for i, d := range scenarios {
 		sites[i] = f.site(t)
 		d.stages[0].ask(sites[i], "")
 	}
-	for i, d := range duties {
+	for i, d := range scenarios {
 		d.stages[0].done(sites[i])
 	}
-	for i, d := range duties {
+	for i, d := range scenarios {
 		sites[i].judge(d, d.stages[0])
 	}
 	first.end()
@@ -158,13 +157,13 @@ func (f *faults) takeover(t *testing.T, step int, after bool) bool {
 	}
 }
 
-// helpersOf are the controllers that others are at work beside.
-func helpersOf(d duty) []string {
+// helpersOf are the controllers that run in the server's process during a scenario.
+func helpersOf(d scenario) []string {
 	all := []string{"serviceaccount", "nodelifecycle", "persistentvolume", "pvcprotection", "garbagecollector"}
 	return slices.DeleteFunc(all, func(name string) bool { return slices.Contains(d.controllers, name) })
 }
 
-// faults is a server with nodes.
+// faults is a server with nodes, for tests of controllers under faults.
 type faults struct {
 	config *rest.Config
 	client *client.Client
@@ -176,14 +175,14 @@ func startFaults(t *testing.T, controllers []string) *faults {
 	return &faults{config: env.Config(), client: env.Client(t)}
 }
 
-// site is a namespace in which a duty is done.
+// site is a namespace in which a scenario runs.
 type site struct {
 	*testing.T
 	f     *faults
 	ns    string
-	began string // the revision
-	twice bool   // two crews of controllers work at once
-	ends  int    // how often its history was read
+	began string // the namespace's first resourceVersion
+	twice bool   // two managers run at once
+	ends  int    // the number of reads of its history
 }
 
 func (f *faults) site(t *testing.T) *site {
@@ -198,24 +197,24 @@ func (f *faults) site(t *testing.T) *site {
 	return s
 }
 
-// survive has a crew that is killed at a step of a stage, and others after it. It reports
-// whether the stage had that many steps.
-func (s *site) survive(d duty, stage, step int, after bool) bool {
+// survive runs a stage with a manager that is killed at a write, and another one after it. It
+// reports whether the stage had that many writes.
+func (s *site) survive(d scenario, stage, step int, after bool) bool {
 	s.Helper()
-	first := startCrew(s.T, s.f.config, d.controllers, fate{}, nil)
+	first := startManager(s.T, s.f.config, d.controllers, killPoint{}, nil)
 	for _, earlier := range d.stages[:stage] {
 		earlier.ask(s, "")
 		earlier.done(s)
 	}
-	first.doom(fate{step: step, in: "/namespaces/" + s.ns + "/", after: after})
-	var second *crew
+	first.killAt(killPoint{step: step, in: "/namespaces/" + s.ns + "/", after: after})
+	var second *manager
 	done, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
 		select {
 		case <-first.dead:
 			first.end()
-			second = startCrew(s.T, s.f.config, d.controllers, fate{}, nil)
+			second = startManager(s.T, s.f.config, d.controllers, killPoint{}, nil)
 		case <-done:
 			first.end()
 		}
@@ -227,8 +226,9 @@ func (s *site) survive(d duty, stage, step int, after bool) bool {
 	return second != nil
 }
 
-// judge checks what was made on the way to a stage.
-func (s *site) judge(d duty, at stage) {
+// judge checks the number of objects that were created until a stage, and calls the
+// scenario's judge.
+func (s *site) judge(d scenario, at stage) {
 	s.Helper()
 	for name, want := range at.made {
 		if n := kinds[name].made(s); n != want {
@@ -240,8 +240,9 @@ func (s *site) judge(d duty, at stage) {
 	}
 }
 
-// leaveNothing deletes what was applied, and waits until all that came of it is gone.
-func (s *site) leaveNothing(d duty) {
+// deleteAll deletes the scenario's objects, and waits until the objects that controllers
+// created for them are deleted too.
+func (s *site) deleteAll(d scenario) {
 	s.Helper()
 	if d.remove == nil {
 		return

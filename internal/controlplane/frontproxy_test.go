@@ -15,9 +15,9 @@ import (
 	"fairlead.dev/internal/controlplane/pki"
 )
 
-// TestFrontProxyAsks: who shows the certificate of a front proxy asks for whom its
-// headers say; anybody else asks for himself, whatever they say.
-func TestFrontProxyAsks(t *testing.T) {
+// TestFrontProxyUser: a client with a front proxy's certificate acts as the user in its
+// X-Remote headers; for any other client the headers are ignored.
+func TestFrontProxyUser(t *testing.T) {
 	dir := t.TempDir()
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{DataDir: dir, Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -36,8 +36,8 @@ func TestFrontProxyAsks(t *testing.T) {
 	if proxy.CertData, proxy.KeyData, err = authority.FrontProxy().Client("front-proxy-client"); err != nil {
 		t.Fatal(err)
 	}
-	stranger := rest.CopyConfig(proxy)
-	if stranger.CertData, stranger.KeyData, err = authority.FrontProxy().Client("ann"); err != nil {
+	otherName := rest.CopyConfig(proxy)
+	if otherName.CertData, otherName.KeyData, err = authority.FrontProxy().Client("ann"); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(config *rest.Config) (int, authenticationv1.UserInfo) {
@@ -73,13 +73,13 @@ func TestFrontProxyAsks(t *testing.T) {
 		Username: "bob", UID: "u-7", Groups: []string{"dev", "system:authenticated"},
 		Extra: map[string]authenticationv1.ExtraValue{"scopes": {"wide"}},
 	}
-	if code, who := ask(proxy); code != http.StatusCreated || !reflect.DeepEqual(who, want) {
-		t.Errorf("%d %+v, want %+v", code, who, want)
+	if code, user := ask(proxy); code != http.StatusCreated || !reflect.DeepEqual(user, want) {
+		t.Errorf("%d %+v, want %+v", code, user, want)
 	}
-	if code, _ := ask(stranger); code != http.StatusUnauthorized {
+	if code, _ := ask(otherName); code != http.StatusUnauthorized {
 		t.Errorf("a certificate in another name: %d", code)
 	}
-	if code, who := ask(cp.Config()); code != http.StatusCreated || who.Username != "kubernetes-admin" {
-		t.Errorf("who has another certificate: %d %+v", code, who)
+	if code, user := ask(cp.Config()); code != http.StatusCreated || user.Username != "kubernetes-admin" {
+		t.Errorf("a client of the other authority: %d %+v", code, user)
 	}
 }

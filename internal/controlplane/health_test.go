@@ -18,9 +18,9 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// upstreamChecks are the checks that kube-apiserver 1.36.3 shows, without those of what it
-// has and this server has not: flow control, the leases of API servers, the endpoints of
-// peers, and a certificate for itself. "readyz " marks those of /readyz alone.
+// upstreamChecks are the checks of kube-apiserver 1.36.3, without those of parts that this
+// server does not have: flow control, leases of API servers, peer endpoints, and a loopback
+// certificate. The prefix "readyz " marks checks of /readyz alone.
 const upstreamChecks = `ping
 log
 etcd
@@ -80,7 +80,8 @@ func getter(t *testing.T, config *rest.Config) func(path string, header ...strin
 	}
 }
 
-// TestHealth: the checks of kube-apiserver, in its order and words, and what they count.
+// TestHealth: the health endpoints list kube-apiserver's checks in its order and format, and
+// /metrics/slis counts them.
 func TestHealth(t *testing.T) {
 	cp, c := startForServices(t, controlplane.Options{Flags: map[string]string{"data-dir": "x", "nodes": "0"}})
 	get := getter(t, cp.Config())
@@ -150,7 +151,7 @@ func TestHealth(t *testing.T) {
 		t.Errorf("component statuses: %v %+v", err, list.Items)
 	}
 	if is, why := healthy("scheduler"); is != corev1.ConditionFalse || why != "no scheduler runs in this process, and there is no Lease kube-system/kube-scheduler of another" {
-		t.Errorf("the scheduler that is not there: %s %s", is, why)
+		t.Errorf("without a scheduler: %s %s", is, why)
 	}
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "kube-scheduler"}, Spec: coordinationv1.LeaseSpec{
 		HolderIdentity: ptr.To("elsewhere"), LeaseDurationSeconds: ptr.To[int32](3600), RenewTime: &metav1.MicroTime{Time: time.Now()}}}
@@ -165,10 +166,10 @@ func TestHealth(t *testing.T) {
 		t.Fatal(err)
 	}
 	if is, why := healthy("scheduler"); is != corev1.ConditionFalse || why != "elsewhere has not renewed the Lease kube-system/kube-scheduler since 2020-09-13T12:26:40Z" {
-		t.Errorf("the scheduler that has gone: %s %s", is, why)
+		t.Errorf("a scheduler with an expired lease: %s %s", is, why)
 	}
 	if _, err := statuses.Get(t.Context(), "nope", metav1.GetOptions{}); !apierrors.IsNotFound(err) || err.Error() != `componentstatus "nope" not found` {
-		t.Errorf("a component that there is not: %v", err)
+		t.Errorf("an unknown component: %v", err)
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
 )
 
-// kinds are those whose objects are counted, each with one that marks the end of a history.
+// kinds are the kinds whose objects are counted. Each can make an object that marks the end
+// of a history.
 var kinds = map[string]interface {
 	made(*site) int
 	gone(*site)
@@ -45,8 +46,8 @@ var kinds = map[string]interface {
 // kind makes an object of its kind.
 type kind[T client.Object] func(metav1.ObjectMeta) T
 
-// made reads what happened in the namespace again, from its beginning: how many objects
-// were made.
+// made counts the objects that were created since the namespace was created, by a watch from
+// there.
 func (k kind[T]) made(s *site) (n int) {
 	s.Helper()
 	for _, e := range k.life(s) {
@@ -57,7 +58,7 @@ func (k kind[T]) made(s *site) (n int) {
 	return n
 }
 
-// life is everything that the objects went through since the namespace began.
+// life returns all events of the objects since the namespace was created.
 func (k kind[T]) life(s *site) (events []client.Event[T]) {
 	s.Helper()
 	s.ends++
@@ -86,7 +87,7 @@ const theEnd = "the-end-"
 
 func isEnd(o client.Object) bool { return strings.HasPrefix(o.GetName(), theEnd) }
 
-// gone waits until nothing is left.
+// gone waits until the namespace has no objects of the kind, besides end marks.
 func (k kind[T]) gone(s *site) {
 	s.Helper()
 	waittest.For(s, on[T](s), "nothing left", "", func(have map[string]T) bool {

@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// warnings keeps what the Warning headers said.
+// warnings keeps the texts of Warning headers.
 type warnings struct {
 	mu   sync.Mutex
 	list []string
@@ -38,7 +38,8 @@ func (w *warnings) take() []string {
 	return list
 }
 
-// TestInertKinds: a client that writes an object on which nothing acts gets a warning.
+// TestInertKinds: a client that writes an object of a kind without a controller gets a
+// warning.
 func TestInertKinds(t *testing.T) {
 	cp, _ := startForServices(t, controlplane.Options{})
 	var told warnings
@@ -75,8 +76,8 @@ func TestInertKinds(t *testing.T) {
 	}
 }
 
-// TestSchedulingGroup: without PodGroups a pod is placed by itself, as by kube-apiserver with
-// its gate GenericWorkload off, and its creator is told.
+// TestSchedulingGroup: without PodGroups a pod's schedulingGroup is dropped, as by
+// kube-apiserver with its gate GenericWorkload off, and the client gets a warning.
 func TestSchedulingGroup(t *testing.T) {
 	cp, _ := startForServices(t, controlplane.Options{Scheduler: true, Nodes: 1, Controllers: []string{"nodelifecycle"}})
 	var told warnings

@@ -27,8 +27,9 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// TestKubelet: client-go with a kubelet's certificate, which it got through the API for
-// certificates, may do what a kubelet does for its node, and nothing of another node's.
+// TestKubelet: client-go with a kubelet's certificate, issued through a
+// CertificateSigningRequest, has a kubelet's rights on its own node and its pods, and no
+// rights on those of another node.
 func TestKubelet(t *testing.T) {
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
 		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Controllers: []string{"certificates"},
@@ -51,7 +52,7 @@ func TestKubelet(t *testing.T) {
 	refused := func(err error, why string) {
 		t.Helper()
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%v, want a refusal that says %q", err, why)
+			t.Errorf("%v, want a refusal with %q", err, why)
 		}
 	}
 	core, opts := kubelet.CoreV1(), metav1.GetOptions{}
@@ -59,7 +60,7 @@ func TestKubelet(t *testing.T) {
 	// Its Node and its Lease.
 	_, err = core.Nodes().Get(ctx, "node-1", opts)
 	if !apierrors.IsNotFound(err) {
-		t.Errorf("its Node before it is there: %v", err)
+		t.Errorf("its Node before it is created: %v", err)
 	}
 	_, err = core.Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}, metav1.CreateOptions{})
 	must(err)
@@ -79,7 +80,7 @@ func TestKubelet(t *testing.T) {
 	_, err = leases.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "node-2"}}, metav1.CreateOptions{})
 	refused(err, "can only access node lease with the same name as the requesting node")
 
-	// Its pods, and what they refer to, from the moment one is bound.
+	// Its pods, and the objects that they refer to, as soon as a pod is bound.
 	for _, name := range []string{"mine", "others"} {
 		_, err = admin.CoreV1().Secrets("default").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		must(err)
@@ -130,7 +131,7 @@ func TestKubelet(t *testing.T) {
 	refused(ask("mine", "bank"), `audience "bank" not found in pod spec volume, system:node:node-1 is not authorized to request tokens for this audience`)
 	refused(ask("others", "vault"), none)
 
-	// What reviews say of a node is what it may do.
+	// SubjectAccessReviews agree with the Node authorizer.
 	review := func(fields *authorizationv1.FieldSelectorAttributes) bool {
 		r, err := admin.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: "system:node:node-1", Groups: []string{"system:nodes"},
@@ -150,7 +151,7 @@ func TestKubelet(t *testing.T) {
 		{&authorizationv1.FieldSelectorAttributes{Requirements: []metav1.FieldSelectorRequirement{requires}}, true},
 	} {
 		if review(c.fields) != c.want {
-			t.Errorf("a review of watching pods selected by %v is not answered with %v", c.fields, c.want)
+			t.Errorf("a review of watching pods selected by %v: allowed is not %v", c.fields, c.want)
 		}
 	}
 }
@@ -166,7 +167,7 @@ func podWith(account string) *corev1.Pod {
 	}}
 }
 
-// nodeConfig is the access of a node, by a certificate that it asks for as a kubelet does.
+// nodeConfig requests a client certificate as a kubelet does, and returns a config with it.
 func nodeConfig(ctx context.Context, t *testing.T, server *rest.Config, admin kubernetes.Interface, node string) *rest.Config {
 	t.Helper()
 	must := func(err error) {

@@ -20,8 +20,8 @@ import (
 	"fairlead.dev/trace"
 )
 
-// TestMetrics reads /metrics after admission had something to do, and finds it under the
-// names and labels that dashboards of kube-apiserver and kube-controller-manager ask for.
+// TestMetrics: after calls of webhooks and policies, /metrics has the names and labels that
+// dashboards of kube-apiserver and kube-controller-manager use.
 func TestMetrics(t *testing.T) {
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
 		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Controllers: []string{"serviceaccount"}, Trace: trace.New(trace.Options{}),
@@ -100,10 +100,10 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := client.For[*corev1.ConfigMap](c).Namespace("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}); err == nil {
-		t.Error("the webhook was not asked")
+		t.Error("the webhook was not called")
 	}
 	if _, err := client.For[*corev1.Secret](c).Namespace("default").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}}); err == nil {
-		t.Error("the policy does not hold")
+		t.Error("the policy is not enforced")
 	}
 
 	answer, err := c.REST().Do(ctx, client.Request{Path: "/metrics", Accept: "text/plain"})
@@ -148,7 +148,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// linesOf are the lines that begin so.
+// linesOf returns the lines with the prefix name.
 func linesOf(lines map[string]bool, name string) (found []string) {
 	for line := range lines {
 		if strings.HasPrefix(line, name) {

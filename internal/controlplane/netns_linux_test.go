@@ -18,9 +18,10 @@ import (
 // inNetns marks the process that inNamespace starts.
 const inNetns = "FAIRLEAD_TEST_IN_NETNS"
 
-// inNamespace runs the test again, as a process in a network namespace of its own, in which
-// the packets to 10.0.0.0/8 and 172.16.0.0/12 go to a tunnel that records them; it reports whether this is that
-// process. Where no namespace can be made, the test fails in CI and is skipped elsewhere.
+// inNamespace reports whether this process runs in the test's network namespace. If not, it
+// starts the test again, as a process in a new one. There, packets to 10.0.0.0/8 and
+// 172.16.0.0/12 go to a tunnel that records them. On a machine without network namespaces
+// the test fails in CI and is skipped elsewhere.
 func inNamespace(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(inNetns) != "" {
@@ -49,11 +50,11 @@ func inNamespace(t *testing.T) bool {
 	return false
 }
 
-// noTunnel is what a test prints that cannot open its tunnel.
+// noTunnel is the error of a test that cannot open its tunnel.
 const noTunnel = "cannot open a tunnel"
 
-// tunnel is a device to which all packets to 10.0.0.0/8 and 172.16.0.0/12 go, in which the simulated
-// addresses of pods, services and nodes lie.
+// tunnel is a TUN device that gets all packets to 10.0.0.0/8 and 172.16.0.0/12, the networks
+// of the simulated addresses of pods, services and nodes.
 type tunnel struct {
 	mu   sync.Mutex
 	seen []string // destinations of IPv4 packets
@@ -78,7 +79,7 @@ func openTunnel(t *testing.T) *tunnel {
 			if err != nil && err != syscall.EINTR {
 				return
 			}
-			if n < 20 || packet[0]>>4 != 4 { // the kernel's own of IPv6
+			if n < 20 || packet[0]>>4 != 4 { // IPv6 packets come from the kernel
 				continue
 			}
 			tun.mu.Lock()
@@ -93,7 +94,7 @@ func openTunnel(t *testing.T) *tunnel {
 	return tun
 }
 
-// configure makes the tunnel of fd the way to these networks, and starts the loopback device.
+// configure routes these networks to the tunnel of fd, and starts the loopback device.
 func configure(fd int) error {
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -141,8 +142,8 @@ func configure(fd int) error {
 	return nil
 }
 
-// packets returns the destinations of all packets since it was called last. It sends one more, to an address that is
-// not simulated, and waits for it: the packets before it have been counted by then.
+// packets returns the destinations of all packets since its last call. To be sure that they
+// have all been read, it sends a marker packet to 10.0.0.9 and waits until it is read.
 func (tun *tunnel) packets(t *testing.T) (others []string) {
 	t.Helper()
 	const last = "10.0.0.9"
@@ -163,7 +164,7 @@ func (tun *tunnel) packets(t *testing.T) (others []string) {
 		select {
 		case <-tun.bell:
 		case <-deadline:
-			t.Fatalf("the tunnel has not seen the packet to %s that it must see, but %v", last, seen)
+			t.Fatalf("the tunnel has not read the marker packet to %s, only %v", last, seen)
 		}
 	}
 }

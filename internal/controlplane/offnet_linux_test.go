@@ -24,8 +24,8 @@ import (
 	"fairlead.dev/node"
 )
 
-// TestSimulatedAddressesStayOffTheNetwork: no packet leaves for the addresses of simulated pods, nodes and
-// services, from any part of the server, and whichever process simulates them.
+// TestSimulatedAddressesStayOffTheNetwork: no part of the server sends packets to the
+// addresses of simulated pods, nodes and services, in whichever process the nodes run.
 func TestSimulatedAddressesStayOffTheNetwork(t *testing.T) {
 	if !inNamespace(t) {
 		return
@@ -47,12 +47,12 @@ func TestSimulatedAddressesStayOffTheNetwork(t *testing.T) {
 	}
 }
 
-// offNet is a control plane with a Service, hook, of a simulated pod.
+// offNet is a control plane with the Service hook, whose endpoint is a simulated pod.
 type offNet struct {
 	*testing.T
 	c         *client.Client
-	authority *pki.Authority // of the webhook that a definition declares
-	apart     bool
+	authority *pki.Authority // signs the certificate of the webhook behind the pod served
+	apart     bool           // the nodes run in another process
 	pod       *corev1.Pod
 }
 
@@ -100,7 +100,7 @@ spec:
 	return w
 }
 
-// serveHook serves a webhook on this machine that allows everything, as served.default.svc.
+// serveHook serves a webhook on loopback that allows all requests, as served.default.svc.
 func serveHook(t *testing.T, authority *pki.Authority) int {
 	cert, err := authority.Serving("served.default.svc")
 	if err != nil {
@@ -127,7 +127,7 @@ func (w *offNet) pods() {
 			"spec":{"nodeName":"node-1","hostNetwork":`+p.host+`,"containers":[{"name":"c","image":"hook","ports":[{"containerPort":8443}]}]}}`)
 		w.post("/api/v1/namespaces/default/services", `{"metadata":{"name":"`+p.name+`"},"spec":{"selector":{"app":"`+p.name+`"},"ports":[{"port":443,"targetPort":8443}]}}`)
 	}
-	// Endpoints whose pod has gone, and of which nobody has said what they are.
+	// An endpoint whose pod does not exist.
 	w.post("/api/v1/namespaces/default/services", `{"metadata":{"name":"stale"},"spec":{"ports":[{"port":443}]}}`)
 	w.post("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", `{"metadata":{"name":"stale","labels":{"kubernetes.io/service-name":"stale"}},"addressType":"IPv4",
 		"ports":[{"port":443}],"endpoints":[{"addresses":["10.131.7.7"],"targetRef":{"kind":"Pod","namespace":"default","name":"gone"}}]}`)
@@ -144,7 +144,8 @@ func (w *offNet) pods() {
 	}
 }
 
-// webhooks asks every kind of address that a configuration can name.
+// webhooks configures webhooks at each kind of simulated address, and writes an object that
+// they should review.
 func (w *offNet) webhooks() {
 	svc, err := client.For[*corev1.Service](w.c).Namespace("default").Get(w.Context(), "hook")
 	w.must(err)
@@ -168,7 +169,7 @@ func (w *offNet) webhooks() {
 				w.Errorf("%s: with failurePolicy Ignore: %v", name, err)
 			}
 			if !passes && (err == nil || !strings.Contains(err.Error(), h.says)) {
-				w.Errorf("%s: a write that cannot be asked about: %v\nwant words: %s", name, err, h.says)
+				w.Errorf("%s: a write whose webhook cannot be called: %v\nwant: %s", name, err, h.says)
 			}
 		}
 	}
@@ -183,18 +184,18 @@ func hookOf(name, policy, config, ca string) string {
 		"objectSelector":{"matchLabels":{"asks":"` + name + `"}},"clientConfig":` + config + `}]}`
 }
 
-// asked makes a write about which the webhook of a name is asked, once its configuration counts.
+// asked creates an object that the webhook of a name reviews.
 func (w *offNet) asked(name string) error {
 	return w.send(http.MethodPost, "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"asked-","labels":{"asks":"`+name+`"}}}`)
 }
 
-// served: what a definition declares answers for its pod.
+// served calls a webhook behind a pod whose PortForward leads to a server on loopback.
 func (w *offNet) served() {
 	ca, err := json.Marshal(w.authority.CertificatePEM())
 	w.must(err)
 	w.post("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", hookOf("served", "Fail", `{"service":{"namespace":"default","name":"served"}}`, string(ca)))
 	if err := w.asked("served"); (err == nil) == w.apart {
-		w.Errorf("a webhook that is declared for a pod: %v; nodes in another process: %t", err, w.apart)
+		w.Errorf("a webhook behind a pod with a PortForward: %v; nodes in another process: %t", err, w.apart)
 	}
 }
 
@@ -221,11 +222,12 @@ func (w *offNet) aggregated() {
 		return false
 	})
 	if err := w.send(http.MethodGet, "/apis/near.example.com/v1/things", ""); !apierrors.IsServiceUnavailable(err) {
-		w.Errorf("what is served by nobody: %v", err)
+		w.Errorf("a group whose server is a simulated pod: %v", err)
 	}
 }
 
-// proxies lead to pods and kubelets of the server's own process, and to no others.
+// proxies checks that the proxies reach simulated pods and kubelets of the server's own
+// process, and no other address.
 func (w *offNet) proxies() {
 	for path, there := range map[string]bool{
 		"/api/v1/namespaces/default/pods/hook:8080/proxy/":    true,
@@ -257,7 +259,7 @@ func (w *offNet) send(method, path, body string) error {
 	return err
 }
 
-// ctx outlives the test, whose cleanups ask as well.
+// ctx is not canceled at the end of the test, since cleanups send requests too.
 func (w *offNet) ctx() context.Context { return context.WithoutCancel(w.Context()) }
 
 func (w *offNet) must(err error) {

@@ -16,7 +16,7 @@ import (
 // Options configure a control plane. The zero value is an API server alone that keeps its
 // data in the current directory; `fairlead up` fills it from its flags.
 type Options struct {
-	// DataDir is where everything is kept; it is made if it is not there.
+	// DataDir is the directory of all files; it is created if it does not exist.
 	DataDir string
 	// InMemory keeps only the files for clients on disk: the kubeconfig and the CA's
 	// certificate.
@@ -28,9 +28,8 @@ type Options struct {
 	// Listen is the address of the API server; "" is the first free port of
 	// 127.0.0.1 from 6443 on.
 	Listen string
-	// AdvertiseAddress is the IP address that the endpoints of the Service kubernetes name;
-	// "" is that of Listen, or, if that is all of the machine's, the one that
-	// it reaches others from.
+	// AdvertiseAddress is the IP address in the endpoints of the Service kubernetes; "" is that
+	// of Listen, or, if Listen is all addresses, that of the default route's interface.
 	AdvertiseAddress string
 	// TLSNames are host names and IP addresses that the server's certificate is for besides
 	// those that it is known to have.
@@ -64,11 +63,11 @@ type Options struct {
 	// Kubeconfig is where to write the kubeconfig; "" is a file in DataDir.
 	Kubeconfig string
 
-	// Controllers to run, in CheckControllers' format; none if empty.
+	// Controllers to run, in CheckControllers' format.
 	Controllers []string
 	// Scheduler reports whether to run the scheduler.
 	Scheduler bool
-	// Scheduling is how it goes about it.
+	// Scheduling are the scheduler's options.
 	Scheduling scheduler.Options
 	// Nodes is how many nodes to simulate.
 	Nodes int
@@ -77,7 +76,7 @@ type Options struct {
 	NodeTemplate *corev1.Node
 	// Definitions define the stages of the nodes and their pods, and the kubelets' answers.
 	Definitions *kwok.Definitions
-	// Kinds of theirs are objects of the server as well; see node.Options.
+	// Kinds are the kwok kinds whose objects the nodes also read from the server; see node.Options.
 	Kinds []kwok.Definition
 
 	// Elect makes the controllers, the scheduler and the nodes run in one of all processes
@@ -85,7 +84,7 @@ type Options struct {
 	// process can have the store.
 	Elect *leader.Timing
 
-	// Trace records the lives of events, on both sides of the wire; nil records none.
+	// Trace records the lives of events, on both sides of the wire; nil disables it.
 	Trace *trace.Log
 
 	// Faults are the API server's injected faults; nil disables fault injection.

@@ -13,9 +13,9 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// TestWhatWebhooksAddIsPruned has a mutating webhook change a custom object: what the schema
-// knows is stored, with the schema's defaults, and what it does not know is not.
-func TestWhatWebhooksAddIsPruned(t *testing.T) {
+// TestWebhookFieldsArePruned: after a mutating webhook changed a custom object, fields that
+// the schema lacks are pruned, and its defaults are set.
+func TestWebhookFieldsArePruned(t *testing.T) {
 	const patch = `[{"op":"add","path":"/spec/known","value":"changed"},{"op":"add","path":"/spec/unknown","value":"lost"},{"op":"add","path":"/spec/sub","value":{"other":1}}]`
 	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var review struct {

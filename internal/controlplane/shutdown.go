@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// The time that each side gets to end well; together they stay below the two
-// seconds that Stop promises.
+// The time for each side to end gracefully; together less than the two seconds that Stop
+// promises.
 const (
 	clientsPatience  = 700 * time.Millisecond
 	requestsPatience = 700 * time.Millisecond
 )
 
-// shutdown ends the parts that start has started, as far as it came: first the client side,
-// while the server still answers it; then the watches, which would never end by themselves;
-// then the requests in progress; the store last.
+// shutdown ends the parts that start has started so far: first the client side, while the
+// server still answers it; then the watches, which would not end by themselves; then the
+// requests in progress; the store last.
 func (cp *ControlPlane) shutdown() error {
 	var errs []error
 	if cp.clients != nil {

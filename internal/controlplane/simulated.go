@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/node"
 )
 
-// simulated leads the server to the simulated nodes of its own process, as reach.Local.
+// simulated implements reach.Local: it dials the simulated nodes of this process.
 type simulated struct{ now atomic.Pointer[running] }
 
 // running are the nodes that run here.
@@ -19,7 +19,7 @@ type running struct {
 	kubelets *pipes
 }
 
-// set sets the nodes that run here from now on; nil for none.
+// set sets the nodes that run here from now on; nil if they have stopped.
 func (s *simulated) set(r *running) { s.now.Store(r) }
 
 func (s *simulated) Simulates(ip netip.Addr) bool {
@@ -48,7 +48,7 @@ func (s *simulated) DialKubelet(ctx context.Context, address string) (net.Conn, 
 	return r.kubelets.Dial(ctx, address)
 }
 
-// gone is why an address cannot be reached whose nodes have stopped.
+// gone returns the error for an address of nodes that have stopped.
 func gone(address string) error {
 	return fmt.Errorf("dial %s: the nodes that were simulated here have stopped", address)
 }

@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/storage/etcd"
 )
 
-// TestSocket reaches a store that runs through its socket, also where a crash has
-// left one, and goes without where the path is too long for it.
+// TestSocket reads a running store through its Unix socket, also after a crash has left an
+// old socket. If the path is too long for a socket, the server starts without one.
 func TestSocket(t *testing.T) {
 	dir, err := os.MkdirTemp("", "socket") // t.TempDir is long
 	if err != nil {
@@ -44,7 +44,7 @@ func TestSocket(t *testing.T) {
 		if _, err := os.Lstat(path); !os.IsNotExist(err) {
 			t.Fatalf("the socket is still there: %v", err)
 		}
-		// What a crash leaves.
+		// The socket that a crash leaves.
 		l, err := net.Listen("unix", path)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ type stage int32
 
 const (
 	assembled    stage = iota + 1 // the server's caches are loaded, its admission and definitions are in effect
-	bootstrapped                  // the objects that a cluster starts with are there
+	bootstrapped                  // the first objects of the cluster exist
 	repaired                      // cluster IPs and IPAddresses agree
 	working                       // the background work has been started
 )

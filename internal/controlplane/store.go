@@ -57,8 +57,8 @@ func storeFailed(s store) prometheus.Collector {
 type Etcd struct {
 	// Servers are the client URLs of its members; empty for the embedded store.
 	Servers []string
-	// CAFile holds the certificates that the members' are signed by, if those of
-	// the machine don't do; CertFile and KeyFile are the client's own.
+	// CAFile has the CA certificates of the members, if they are not among the machine's;
+	// CertFile and KeyFile are the client's own.
 	CAFile, CertFile, KeyFile string
 	// Prefix is the prefix of all keys; "" is DefaultEtcdPrefix.
 	Prefix string
@@ -71,7 +71,7 @@ const DefaultEtcdPrefix = "/registry"
 func openStore(ctx context.Context, o Options) (store, error) {
 	if len(o.Etcd.Servers) > 0 {
 		if o.InMemory {
-			return nil, errors.New("an etcd cluster and a store in memory are two things: choose one")
+			return nil, errors.New("an etcd cluster and a store in memory exclude each other: choose one")
 		}
 		return openEtcd(ctx, o)
 	}
@@ -123,7 +123,7 @@ func openEtcd(ctx context.Context, o Options) (store, error) {
 	return s, nil
 }
 
-// tls is the TLS configuration for the members; nil if none of them uses TLS.
+// tls is the TLS configuration for the members; nil if no URL is https.
 func (e Etcd) tls() (*tls.Config, error) {
 	secure := false
 	for _, url := range e.Servers {

@@ -23,7 +23,7 @@ users:
   user: {token: secret}
 `
 
-func TestMergeKeepsWhatIsThere(t *testing.T) {
+func TestMergeKeepsOtherEntries(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(path, []byte(theirs), 0o600); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestMergeKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestMergeRefusesWhatItCannotRead(t *testing.T) {
+func TestMergeRefusesInvalidFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(path, []byte("{not yaml"), 0o600); err != nil {
 		t.Fatal(err)

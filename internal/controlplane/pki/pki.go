@@ -123,8 +123,8 @@ func Load(dir string) (*Authority, error) {
 	return a, nil
 }
 
-// loadFront reads the authority of front proxies, and creates it in a directory of an
-// earlier release, which has none.
+// loadFront reads the authority of front proxies. It creates it in a directory of an earlier
+// release.
 func (a *Authority) loadFront(dir string) error {
 	certPEM, err := os.ReadFile(filepath.Join(dir, frontCertFile))
 	if errors.Is(err, fs.ErrNotExist) {

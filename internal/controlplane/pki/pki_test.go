@@ -13,9 +13,9 @@ import (
 	"fairlead.dev/internal/controlplane/pki"
 )
 
-// A client of the first start talks to the server of the second: both trust the
-// authority kept in the directory, and the server reads the client's name.
-func TestCertificatesOutliveARestart(t *testing.T) {
+// TestCertificatesOutliveRestart: a server that loads an authority accepts client
+// certificates from before its start, and reads the user's name from them.
+func TestCertificatesOutliveRestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
 	first, err := pki.Load(dir)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestCertificatesOutliveARestart(t *testing.T) {
 	}
 }
 
-func TestKeysAreForTheOwnerAlone(t *testing.T) {
+func TestKeyFileModes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
 	if _, err := pki.Load(dir); err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestKeysAreForTheOwnerAlone(t *testing.T) {
 	}
 }
 
-// A damaged authority is refused and left as it is: making a new one would lock
-// out every kubeconfig handed out before.
+// TestDamagedAuthorityIsRefused: Load refuses a damaged authority and does not change its
+// files. A new authority would make all earlier kubeconfigs invalid.
 func TestDamagedAuthorityIsRefused(t *testing.T) {
 	for _, name := range []string{"ca.crt", "ca.key", "sa.key", "front-proxy-ca.crt", "front-proxy-ca.key"} {
 		t.Run(name, func(t *testing.T) {
@@ -107,9 +107,9 @@ func TestDamagedAuthorityIsRefused(t *testing.T) {
 	}
 }
 
-// TestOlderAuthority: what an earlier release has written gets an authority of front
-// proxies, and keeps it; those who share one see the same.
-func TestOlderAuthority(t *testing.T) {
+// TestAuthorityOfEarlierRelease: Load adds an authority of front proxies to the files of an
+// earlier release, once. Servers that share the keys have the same one.
+func TestAuthorityOfEarlierRelease(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := pki.Load(dir); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
 )
 
-var endpointSlices = duty{
+var endpointSlices = scenario{
 	name:        "endpointslice",
 	controllers: []string{"endpointslice"},
 	caches:      []string{"pods", "services", "endpointslices"},
@@ -72,7 +72,7 @@ func isSlice(e *discoveryv1.EndpointSlice, port int32, ready int) bool {
 	return ready == 0
 }
 
-// sliceOf waits for a slice of that port with so many endpoints that are ready.
+// sliceOf waits for a slice with that port and number of ready endpoints.
 func sliceOf(s *site, port int32, ready int) {
 	s.Helper()
 	waittest.For(s, on[*discoveryv1.EndpointSlice](s), "a slice", "", func(have map[string]*discoveryv1.EndpointSlice) bool {
@@ -98,11 +98,11 @@ func behind(s *site, port int32, ready int) {
 	})
 }
 
-// A namespace with something of several kinds in it goes, and all of that with it.
-var namespaces = duty{
+// A namespace is deleted with its objects of several kinds.
+var namespaces = scenario{
 	name:        "namespace",
 	controllers: []string{"namespace"},
-	caches:      nil, // it asks the server for what is left
+	caches:      nil, // it lists the remaining objects from the server
 	stages: []stage{{
 		name: "delete",
 		ask: func(s *site, _ string) {
@@ -140,8 +140,9 @@ func none[T client.Object](s *site) {
 	}
 }
 
-// Dependents go after their owner, before it, or not at all. One of another owner stays.
-var garbage = duty{
+// Dependents are deleted after their owner (background), before it (foreground), or stay
+// (orphan). A dependent of another owner stays.
+var garbage = scenario{
 	name:        "garbagecollector",
 	controllers: []string{"garbagecollector"},
 	caches:      []string{"configmaps"},
@@ -189,7 +190,7 @@ func disown(s *site, how metav1.DeletionPropagation) {
 	}
 }
 
-// left waits until these are the only config maps, but for the one that every namespace has.
+// left waits until the namespace has only these ConfigMaps, besides kube-root-ca.crt.
 func left(s *site, names ...string) {
 	s.Helper()
 	waittest.For(s, on[*corev1.ConfigMap](s), fmt.Sprint(names, " alone"), "", func(have map[string]*corev1.ConfigMap) bool {

@@ -17,13 +17,13 @@ import (
 	"fairlead.dev/client"
 )
 
-// TestNobodyPolls: once everything is as wanted, nothing reaches the server but what keeps
-// nodes alive, and watches that are opened anew. The HorizontalPodAutoscaler is left out: it
-// has no other way than to ask for metrics, every 15 seconds.
-func TestNobodyPolls(t *testing.T) {
-	t.Parallel() // it waits
+// TestIdleServerGetsNoRequests: once the controllers have finished, the server gets only
+// heartbeats of nodes, and watches that are opened again. There is no
+// HorizontalPodAutoscaler, since its controller has to poll metrics, every 15 seconds.
+func TestIdleServerGetsNoRequests(t *testing.T) {
+	t.Parallel() // most of the time goes by waiting
 	f := startFaults(t, []string{"*"})
-	for _, d := range duties {
+	for _, d := range scenarios {
 		s := f.site(t)
 		d.stages[0].ask(s, "")
 		d.stages[0].done(s)
@@ -33,15 +33,15 @@ func TestNobodyPolls(t *testing.T) {
 	if err != nil || len(list.Items) != 3 {
 		t.Fatal(err, list.Items)
 	}
-	beats, err := leases.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	renewals, err := leases.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer beats.Stop()
-	beat := func() {
+	defer renewals.Stop()
+	awaitRenewals := func() {
 		renewed := map[string]int{}
 		for len(renewed) < 3 || slices.Min(slices.Collect(maps.Values(renewed))) < idleRenewals {
-			e, err := beats.Next(t.Context())
+			e, err := renewals.Next(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,36 +50,36 @@ func TestNobodyPolls(t *testing.T) {
 			}
 		}
 	}
-	// What came of the work may have its aftermath; who polls never ends.
+	// Controllers may still send a few requests for the last changes. Polling would not end.
 	before := requests(t, f.config)
 	var asked map[string]int
 	for range 3 {
-		beat()
+		awaitRenewals()
 		after := requests(t, f.config)
-		asked = grown(before, after)
+		asked = increase(before, after)
 		if len(asked) == 0 {
 			return
 		}
 		before = after
 	}
-	t.Errorf("nothing was to do, and the server was asked: %v", asked)
+	t.Errorf("the idle server got requests: %v", asked)
 }
 
-// aliveness is what may be asked of a server that rests.
-var aliveness = map[string]bool{
+// heartbeats are the requests that an idle server may get.
+var heartbeats = map[string]bool{
 	"PUT leases ": true, "PATCH leases ": true,
 	"PATCH nodes status": true, "GET nodes ": true,
 }
 
-// grown tells what was asked more often than before.
-func grown(before, after map[string]int) map[string]int {
+// increase returns the requests that were counted after, and not before, and how many.
+func increase(before, after map[string]int) map[string]int {
 	asked := map[string]int{}
-	for what, n := range after {
-		if n -= before[what]; what == "GET  " {
-			n-- // this test's own look at the metrics
+	for request, n := range after {
+		if n -= before[request]; request == "GET  " {
+			n-- // this test's own read of the metrics
 		}
-		if n > 0 && !aliveness[what] {
-			asked[what] = n
+		if n > 0 && !heartbeats[request] {
+			asked[request] = n
 		}
 	}
 	return asked
@@ -90,8 +90,8 @@ var (
 	label   = regexp.MustCompile(`(\w+)="([^"]*)"`)
 )
 
-// requests counts those that the server has answered, by verb, resource and subresource.
-// Watches are left out: they are answered when they end.
+// requests reads the number of requests that the server has answered, by verb, resource and
+// subresource, without watches, which count when they end.
 func requests(t *testing.T, config *rest.Config) map[string]int {
 	t.Helper()
 	h, err := rest.HTTPClientFor(config)

@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
 )
 
-// waitPods waits until there are so many pods of the app.
+// waitPods waits until the app has n pods.
 func waitPods(s *site, n int) {
 	s.Helper()
 	waittest.For(s, on[*corev1.Pod](s), strconv.Itoa(n)+" pods", "app=web", func(have map[string]*corev1.Pod) bool { return len(have) == n })
@@ -30,7 +30,7 @@ func deployed(s *site) {
 	})
 }
 
-var deployments = duty{
+var deployments = scenario{
 	name:        "deployment",
 	controllers: []string{"deployment", "replicaset"},
 	caches:      []string{"pods", "replicasets", "deployments"},
@@ -63,7 +63,7 @@ var deployments = duty{
 		ask: func(s *site, held string) {
 			patch[*appsv1.Deployment](s, "web", `{"spec":{"replicas":5}}`)
 			if held == "pods" {
-				waitPods(s, 5) // which the ReplicaSet's controller does not see
+				waitPods(s, 5) // the ReplicaSet controller does not see them yet
 			}
 			patch[*appsv1.Deployment](s, "web", `{"spec":{"replicas":6}}`)
 		},
@@ -77,7 +77,7 @@ var aGigabyte = corev1.PersistentVolumeClaimSpec{
 	Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 }
 
-var statefulSets = duty{
+var statefulSets = scenario{
 	name:        "statefulset",
 	controllers: []string{"statefulset"},
 	caches:      []string{"pods", "persistentvolumeclaims", "statefulsets", "controllerrevisions"},
@@ -121,7 +121,8 @@ var statefulSets = duty{
 	}},
 }
 
-// setUpdated waits until the set stands, so many of its three pods with the newest template.
+// setUpdated waits until the set's three pods are available and that many have the newest
+// template.
 func setUpdated(s *site, updated int32) {
 	s.Helper()
 	waittest.One(s, on[*appsv1.StatefulSet](s), "web", "three replicas", func(set *appsv1.StatefulSet) bool {
@@ -130,7 +131,8 @@ func setUpdated(s *site, updated int32) {
 	})
 }
 
-// inOrder: no pod of a set comes before those in front of it stand.
+// inOrder checks that each pod of a set was created only after the pods with lower ordinals
+// were ready.
 func inOrder(s *site, life []client.Event[*corev1.Pod]) {
 	ready := map[string]bool{}
 	for _, e := range life {
@@ -146,7 +148,7 @@ func inOrder(s *site, life []client.Event[*corev1.Pod]) {
 	}
 }
 
-var daemonSets = duty{
+var daemonSets = scenario{
 	name:        "daemonset",
 	controllers: []string{"daemonset"},
 	caches:      []string{"pods", "daemonsets", "controllerrevisions"},
@@ -189,7 +191,7 @@ func daemonsUpdated(s *site) {
 	})
 }
 
-// onePerNode: no node is meant to have a second daemon while the first one runs.
+// onePerNode checks that no second pod was created for a node while its first one ran.
 func onePerNode(s *site, life []client.Event[*corev1.Pod]) {
 	has := map[string]string{}
 	for _, e := range life {

@@ -20,7 +20,7 @@ func jobOf(n int32, mode batchv1.CompletionMode) batchv1.JobSpec {
 	return batchv1.JobSpec{Completions: &n, Parallelism: ptr.To[int32](2), CompletionMode: &mode, Template: template}
 }
 
-// completed waits until a Job has completed n times, and holds it to that.
+// completed waits until a Job is complete, and checks its status and pods for n completions.
 func completed(name string, n int32) func(*site) {
 	return func(s *site) {
 		s.Helper()
@@ -33,7 +33,7 @@ func completed(name string, n int32) func(*site) {
 			s.Errorf("%s ended with %+v, want %d successes", name, *at, n)
 		}
 		if s.twice {
-			return // a crew creates pods that the other one has not seen, and deletes them as too many
+			return // a manager creates pods that the other one has not seen, and deletes them as too many
 		}
 		pods, err := on[*corev1.Pod](s).List(s.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + name})
 		if err != nil {
@@ -54,7 +54,7 @@ func completed(name string, n int32) func(*site) {
 	}
 }
 
-var jobs = duty{
+var jobs = scenario{
 	name:        "job",
 	controllers: []string{"job"},
 	caches:      []string{"pods", "jobs"},
@@ -80,9 +80,9 @@ var jobs = duty{
 	}},
 }
 
-// Two CronJobs whose times have come, once in the last year, each started when its last run
-// is told to be older. They keep no Jobs: what was run is known by their status alone.
-var cronJobs = duty{
+// Two CronJobs that are due: each is resumed with a lastScheduleTime of more than a year ago.
+// They keep no finished Jobs, so only their status records the run.
+var cronJobs = scenario{
 	name:        "cronjob",
 	controllers: []string{"cronjob", "job"},
 	caches:      []string{"jobs", "cronjobs"},
@@ -121,7 +121,7 @@ func due(s *site, name string) {
 	patch[*batchv1.CronJob](s, name, `{"spec":{"suspend":false}}`)
 }
 
-// ranOnce waits until a CronJob has run and its Job is away.
+// ranOnce waits until a CronJob has run and its Job is deleted.
 func ranOnce(name string) func(*site) {
 	return func(s *site) {
 		s.Helper()

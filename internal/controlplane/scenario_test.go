@@ -10,30 +10,30 @@ import (
 	"fairlead.dev/client"
 )
 
-// A duty is what some controllers have to do in a namespace.
-type duty struct {
+// A scenario is work of some controllers in a namespace, in stages.
+type scenario struct {
 	name        string
 	controllers []string
-	caches      []string // the resources whose watches are held back, by turns
+	caches      []string // the resources whose watches are delayed, one after the other
 	stages      []stage
-	named       []string                                 // kinds whose names keep even two who don't know of each other from making one twice
-	judge       func(*site, []client.Event[*corev1.Pod]) // looks at the whole life of the pods; nil is nothing
-	remove      func(*site)                              // deletes what was applied
+	named       []string                                 // kinds with deterministic names, of which even two managers create no duplicates
+	judge       func(*site, []client.Event[*corev1.Pod]) // checks all events of the pods; may be nil
+	remove      func(*site)                              // deletes the objects that ask created
 }
 
-// A stage is something that a user asks for.
+// A stage is one change that a user makes.
 type stage struct {
 	name string
-	// ask asks for it. While the watches of a resource are held back, it may wait for what
-	// is done nonetheless, and give cause to do it again.
+	// ask makes the change. While the watches of the resource held are delayed, it may wait for
+	// the controllers' first writes, and then trigger another reconcile, which must not repeat them.
 	ask  func(s *site, held string)
-	done func(*site)    // waits until everything is as wanted
-	made map[string]int // how many objects of each kind there have been in the namespace by then
+	done func(*site)    // waits until the controllers have finished
+	made map[string]int // the number of objects of each kind that were created in the namespace until then
 }
 
-var duties = []duty{deployments, statefulSets, daemonSets, jobs, cronJobs, endpointSlices, namespaces, garbage}
+var scenarios = []scenario{deployments, statefulSets, daemonSets, jobs, cronJobs, endpointSlices, namespaces, garbage}
 
-// on are the objects of the site's namespace.
+// on is the client for a resource in the site's namespace.
 func on[T client.Object](s *site) client.Resource[T] {
 	return client.For[T](s.f.client).Namespace(s.ns)
 }
@@ -54,7 +54,7 @@ func patch[T client.Object](s *site, name, patch string) {
 	}
 }
 
-// touch has the controllers look at an object again.
+// touch annotates an object so that its controllers reconcile it again.
 func touch[T client.Object](s *site, name string) {
 	s.Helper()
 	for _, n := range []string{"1", "2", "3"} {
@@ -62,7 +62,7 @@ func touch[T client.Object](s *site, name string) {
 	}
 }
 
-// remove deletes an object, if it is there.
+// remove deletes an object if it exists.
 func remove[T client.Object](name string) func(*site) {
 	return func(s *site) {
 		s.Helper()

@@ -15,32 +15,32 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A crew is a process of controllers on a wire of its own, which can be cut at a write, as
-// by a kill, and can hold back what watches tell.
-type crew struct {
+// A manager runs controllers like a process of its own. Its transport can fail at a write,
+// as if the process was killed, and can delay the events of watches.
+type manager struct {
 	base http.RoundTripper
 	stop context.CancelFunc
 	done chan error
 	dead chan struct{} // closed when it was killed
 
 	mu   sync.Mutex
-	fate fate
+	kill killPoint
 	held map[string]chan struct{}
 }
 
-// A fate is the write at which a crew is killed.
-type fate struct {
-	step  int    // the write, from 1; 0 is never
-	in    string // what the path of a write has in it that counts
-	after bool   // the server still gets that write, and only its answer is lost
+// A killPoint is the write at which a manager is killed.
+type killPoint struct {
+	step  int    // the number of the write, from 1; 0 is never
+	in    string // only writes whose path contains it count
+	after bool   // the server gets that write, and only its response is lost
 }
 
-// startCrew runs controllers until the test or end ends them, or their fate; with elect
-// when their turn comes.
-func startCrew(t *testing.T, config *rest.Config, controllers []string, fate fate, elect *leader.Timing) *crew {
+// startManager runs controllers until the end of the test, a call of end, or the kill
+// point. With elect they wait for the lease.
+func startManager(t *testing.T, config *rest.Config, controllers []string, kill killPoint, elect *leader.Timing) *manager {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &crew{fate: fate, stop: cancel, done: make(chan error, 1), dead: make(chan struct{}), held: map[string]chan struct{}{}}
+	c := &manager{kill: kill, stop: cancel, done: make(chan error, 1), dead: make(chan struct{}), held: map[string]chan struct{}{}}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { c.base = rt; return c })
 	go func() { c.done <- controlplane.RunControllers(ctx, config, controllers, controlplane.Signing{}, elect) }()
@@ -48,23 +48,23 @@ func startCrew(t *testing.T, config *rest.Config, controllers []string, fate fat
 	return c
 }
 
-// end waits until nothing of the crew runs or is under way.
-func (c *crew) end() {
+// end stops the manager, and waits for its goroutines and requests.
+func (c *manager) end() {
 	c.stop()
 	if err, more := <-c.done; more {
 		close(c.done)
-		_ = err // one who is killed may say anything
+		_ = err // a killed manager may return any error
 	}
 }
 
 var errKilled = errors.New("killed")
 
-func (c *crew) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c *manager) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodGet {
 		resp, err := c.base.RoundTrip(r)
 		if err == nil && r.URL.Query().Get("watch") != "" {
 			path := strings.Split(r.URL.Path, "/")
-			resp.Body = &heldBody{ReadCloser: resp.Body, crew: c, resource: path[len(path)-1], closed: make(chan struct{})}
+			resp.Body = &heldBody{ReadCloser: resp.Body, manager: c, resource: path[len(path)-1], closed: make(chan struct{})}
 		}
 		return resp, err
 	}
@@ -72,7 +72,7 @@ func (c *crew) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !send {
 		return nil, errKilled
 	}
-	// What was sent is answered before the crew has ended, so that nothing of it comes later.
+	// The manager ends only after the responses to its requests, so that no write of it is late.
 	resp, err := c.base.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
 	if !killed {
 		return resp, err
@@ -81,12 +81,12 @@ func (c *crew) RoundTrip(r *http.Request) (*http.Response, error) {
 		io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
 	}
-	c.kill()
+	c.die()
 	return nil, errKilled
 }
 
 // step counts a write.
-func (c *crew) step(r *http.Request) (last, send bool) {
+func (c *manager) step(r *http.Request) (last, send bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
@@ -94,33 +94,33 @@ func (c *crew) step(r *http.Request) (last, send bool) {
 		return true, false
 	default:
 	}
-	if c.fate.step < 1 || !strings.Contains(r.URL.Path+"/", c.fate.in) || strings.HasSuffix(r.URL.Path, "/events") {
+	if c.kill.step < 1 || !strings.Contains(r.URL.Path+"/", c.kill.in) || strings.HasSuffix(r.URL.Path, "/events") {
 		return false, true
 	}
-	if c.fate.step--; c.fate.step > 0 {
+	if c.kill.step--; c.kill.step > 0 {
 		return false, true
 	}
-	if !c.fate.after {
+	if !c.kill.after {
 		close(c.dead)
 	}
-	return true, c.fate.after
+	return true, c.kill.after
 }
 
-// doom sets the fate of a crew that is at work.
-func (c *crew) doom(fate fate) {
+// killAt sets the killPoint of a manager that is at work.
+func (c *manager) killAt(kill killPoint) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.fate = fate
+	c.kill = kill
 }
 
-func (c *crew) kill() {
+func (c *manager) die() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	close(c.dead)
 }
 
-// hold keeps back what watches of a resource bring, until release.
-func (c *crew) hold(resource string) (release func()) {
+// hold delays the events of a resource's watches until release.
+func (c *manager) hold(resource string) (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	held := make(chan struct{})
@@ -133,10 +133,10 @@ func (c *crew) hold(resource string) (release func()) {
 	})
 }
 
-// heldBody is a watch's stream.
+// heldBody is the response body of a watch, whose events hold can delay.
 type heldBody struct {
 	io.ReadCloser
-	crew     *crew
+	manager  *manager
 	resource string
 	once     sync.Once
 	closed   chan struct{}
@@ -144,9 +144,9 @@ type heldBody struct {
 
 func (b *heldBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.crew.mu.Lock()
-	held := b.crew.held[b.resource]
-	b.crew.mu.Unlock()
+	b.manager.mu.Lock()
+	held := b.manager.held[b.resource]
+	b.manager.mu.Unlock()
 	if held != nil {
 		select {
 		case <-held:
