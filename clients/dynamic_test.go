@@ -13,8 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// TestDynamicClient takes an object of every kind through all that the dynamic
-// client can do with it.
+// TestDynamicClient uses every method of the dynamic client on an object of every kind.
 func TestDynamicClient(t *testing.T) {
 	g, ns, run := quiet(t)
 	client, err := dynamic.NewForConfig(g.config)
@@ -90,7 +89,7 @@ func (l *dynamicLife) run() {
 	}
 	first.SetLabels(map[string]string{"clients": "late"})
 	if _, err := l.r.Update(l.ctx, first, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
-		l.Errorf("an update of what has moved on: %v", err)
+		l.Errorf("an update with an old resourceVersion: %v", err)
 	}
 	l.patches(seen)
 	l.apply(seen)
@@ -98,8 +97,8 @@ func (l *dynamicLife) run() {
 	l.end(seen)
 }
 
-// described waits until the server has said in the status what it makes of the
-// object. Ours says so of definitions alone: its flow schemas bind nobody.
+// described waits until the server has written the object's status. Our server does so only
+// for CustomResourceDefinitions, since it has no flow control.
 func (l *dynamicLife) described() *unstructured.Unstructured {
 	w, err := l.r.Watch(l.ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + l.obj.GetName()})
 	if err != nil {
@@ -115,12 +114,12 @@ func (l *dynamicLife) described() *unstructured.Unstructured {
 			}
 		}
 	}
-	l.Fatal("never described")
+	l.Fatal("the server wrote no status")
 	return nil
 }
 
-// updateNothing puts what is there, which is not to be written. Of some kinds the server
-// writes more by itself soon after their creation, so it may take a second try.
+// updateNothing sends an update without changes, which the server must not write. The server
+// writes some kinds itself soon after their creation, so a second try can be necessary.
 func (l *dynamicLife) updateNothing() *unstructured.Unstructured {
 	for range 5 {
 		o, err := l.r.Get(l.ctx, l.obj.GetName(), metav1.GetOptions{})
@@ -129,11 +128,11 @@ func (l *dynamicLife) updateNothing() *unstructured.Unstructured {
 		if apierrors.IsConflict(err) {
 			continue
 		}
-		if l.must("an update of nothing", same, err); same.GetResourceVersion() == o.GetResourceVersion() {
+		if l.must("an update without changes", same, err); same.GetResourceVersion() == o.GetResourceVersion() {
 			return same
 		}
 	}
-	l.Fatal("an update of nothing was written")
+	l.Fatal("an update without changes was written")
 	return nil
 }
 
@@ -152,10 +151,10 @@ func (l *dynamicLife) patches(seen *following) {
 		seen.next(watch.Modified, word)
 	}
 	if _, err := l.r.Patch(l.ctx, l.obj.GetName(), types.MergePatchType, []byte(`{"metadata":{"resourceVersion":"1","labels":{"x":"y"}}}`), metav1.PatchOptions{}); !apierrors.IsConflict(err) {
-		l.Errorf("a patch of what has moved on: %v", err)
+		l.Errorf("a patch with an old resourceVersion: %v", err)
 	}
 	if _, err := l.r.Patch(l.ctx, "no-such", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{}); !apierrors.IsNotFound(err) {
-		l.Errorf("a patch of nothing: %v", err)
+		l.Errorf("a patch of an object that does not exist: %v", err)
 	}
 }
 
@@ -221,7 +220,7 @@ func (l *dynamicLife) end(seen *following) {
 		if o.GetDeletionTimestamp() == nil {
 			l.Error("held without a time of deletion")
 		}
-		// Who put the finalizer there, as for a definition the server itself, may release it first.
+		// The finalizer's owner, such as the server for a definition, may remove it first.
 		if _, err := l.r.Patch(l.ctx, name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			l.Errorf("released: %v", err)
 		}
@@ -240,8 +239,8 @@ type following struct {
 	last string
 }
 
-// next expects an event of the object with a value of its label. Modifications that leave the
-// label as it was are passed over: what the server writes by itself.
+// next expects an event of the object with a value of its label. It skips modifications
+// that do not change the label, which are the server's own writes.
 func (f *following) next(e watch.EventType, label string) {
 	f.t.Helper()
 	for got := range f.w.ResultChan() {

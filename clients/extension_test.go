@@ -27,10 +27,9 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// TestExtension runs the transcripts of testdata/extension, and what controllers make of
-// another server's objects, with upstream's sample API server behind the one that kubectl
-// speaks to. A kube-apiserver that CLIENTS_KUBECONFIG points at must be one that routes
-// requests to endpoints (--enable-aggregator-routing).
+// TestExtension runs upstream's sample API server as an aggregated server. It runs the
+// transcripts of testdata/extension, and tests the garbage collection of the sample server's
+// objects. A kube-apiserver of CLIENTS_KUBECONFIG needs --enable-aggregator-routing.
 func TestExtension(t *testing.T) {
 	g := newTarget(t)
 	startSample(t, g)
@@ -44,8 +43,8 @@ func TestExtension(t *testing.T) {
 	t.Run("garbage", func(t *testing.T) { testGarbage(t, g) })
 }
 
-// sample is what the sample server needs of a cluster: a place, an account, and leave to
-// ask who and whether.
+// sample are the cluster objects that the sample server needs: its namespace, Service and
+// account, and the rights for delegated authentication and authorization.
 const sample = `
 apiVersion: v1
 kind: Namespace
@@ -104,8 +103,8 @@ spec:
   {group: wardle.example.com, version: v1alpha1, groupPriorityMinimum: 1000, versionPriority: 15, caBundle: %[3]s, service: {namespace: wardle, name: api}}
 `
 
-// startSample runs upstream's sample API server, which keeps what it has in a store of
-// ours, and waits until it is found available.
+// startSample runs upstream's sample API server, with a store of ours as its etcd, and waits
+// until its APIService is Available.
 func startSample(t *testing.T, g target) {
 	t.Helper()
 	k := kubectl{target: g, dir: t.TempDir()}
@@ -141,13 +140,13 @@ func startSample(t *testing.T, g target) {
 	run(t, program, "--secure-port="+port, "--tls-cert-file="+filepath.Join(k.dir, "tls.crt"), "--tls-private-key-file="+filepath.Join(k.dir, "tls.key"),
 		"--kubeconfig="+access, "--authentication-kubeconfig="+access, "--authorization-kubeconfig="+access, "--etcd-servers="+serveStore(t))
 	k.must(t, "wait", "--for=condition=Available", "apiservice/v1alpha1.wardle.example.com", "--timeout=2m")
-	for !g.ours && !strings.Contains(k.run("", "get", "--raw=/openapi/v3"), "wardle") { // which nobody waits for there
+	for !g.ours && !strings.Contains(k.run("", "get", "--raw=/openapi/v3"), "wardle") { // kube-apiserver adds it later
 		time.Sleep(time.Second)
 	}
 }
 
-// testGarbage: what has an owner in the other server goes when that goes, and what is in
-// the other server when its owner does.
+// testGarbage: the garbage collector deletes objects whose owner was in the sample server,
+// and objects in the sample server whose owner was in ours.
 func testGarbage(t *testing.T, g target) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -196,12 +195,12 @@ func testGarbage(t *testing.T, g target) {
 			}
 		}
 		if !gone {
-			t.Error("nobody collects it")
+			t.Error("it was not collected")
 		}
 	}
 }
 
-// must is run for what has to succeed.
+// must is run, and fails the test if the command fails.
 func (k kubectl) must(t *testing.T, args ...string) string {
 	t.Helper()
 	out := k.run("", args...)
@@ -236,8 +235,8 @@ func serveStore(t *testing.T) (url string) {
 	return "http://" + l.Addr().String()
 }
 
-// freeAddress is one of this machine that may be an endpoint's, none that loops back, and
-// a port that nobody had a moment ago.
+// freeAddress returns an address of this machine that an endpoint may have, which excludes
+// loopback, and a free port.
 func freeAddress(t *testing.T) (address, port string) {
 	t.Helper()
 	all, err := net.InterfaceAddrs()
@@ -257,11 +256,11 @@ func freeAddress(t *testing.T) (address, port string) {
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		return n.IP.String(), port
 	}
-	t.Skip("this machine has no address but that of its loop")
+	t.Skip("this machine has no address besides loopback")
 	return "", ""
 }
 
-// run runs a program until the test ends. What it says is shown if the test fails.
+// run runs a program until the test ends. If the test fails, its output is logged.
 func run(t *testing.T, program string, args ...string) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))

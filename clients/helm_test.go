@@ -26,7 +26,7 @@ const (
 	patience  = time.Minute
 )
 
-// shop is one release of the chart, and those who install it.
+// shop is one release of the chart, with Helm's configuration for it.
 type shop struct {
 	*testing.T
 	config *action.Configuration
@@ -89,7 +89,7 @@ func (s shop) history() (states []string) {
 	return states
 }
 
-// deployment is the running shop: its image, and how many are ready.
+// deployment returns the image and the number of ready pods of the shop's Deployment.
 func (s shop) deployment() (image string, ready int32) {
 	s.Helper()
 	d, err := client.For[*appsv1.Deployment](s.client).Namespace(namespace).Get(s.Context(), "shop")
@@ -99,7 +99,8 @@ func (s shop) deployment() (image string, ready int32) {
 	return d.Spec.Template.Spec.Containers[0].Image, d.Status.ReadyReplicas
 }
 
-// TestHelm takes a release from its installation to its end, the ways that Helm writes.
+// TestHelm installs, upgrades, rolls back and uninstalls a release, with each way in which
+// Helm writes objects.
 func TestHelm(t *testing.T) {
 	for name, serverSide := range map[string]bool{"server-side apply": true, "three-way merges": false} {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +165,7 @@ func (s shop) failures() {
 	}
 }
 
-// back goes back to the first revision.
+// back rolls back to the first revision.
 func (s shop) back(serverSide bool) {
 	r := action.NewRollback(s.config)
 	r.Version, r.WaitStrategy, r.WaitForJobs, r.Timeout = 1, kube.StatusWatcherStrategy, true, patience
@@ -187,13 +188,13 @@ func (s shop) back(serverSide bool) {
 	}
 }
 
-// end uninstalls: what is to be kept is kept, the rest goes.
+// end uninstalls the release, and checks that only objects with the policy "keep" remain.
 func (s shop) end() {
 	u := action.NewUninstall(s.config)
 	u.WaitStrategy, u.Timeout, u.DeletionPropagation = kube.StatusWatcherStrategy, patience, "foreground"
 	answer, err := u.Run("shop")
-	// Helm works out statuses on goroutines of its own, so it can hear that something is
-	// going after it has heard that it is gone. That it is gone is looked at below.
+	// Helm's goroutines can see an object's deletion before its status Terminating. So this
+	// error can be wrong; the checks below find out.
 	if err != nil && !strings.Contains(err.Error(), "still exists. status: Terminating") {
 		s.Fatal(err)
 	}

@@ -17,9 +17,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// quiet is a control plane in which nobody writes but the test: no controllers,
-// scheduler or nodes of ours. The one that CLIENTS_QUIET_KUBECONFIG points at should have
-// none either.
+// quiet is a control plane in which only the test writes: without controllers, scheduler and
+// nodes. That of CLIENTS_QUIET_KUBECONFIG should be the same.
 func quiet(t *testing.T) (g target, ns, run string) {
 	t.Helper()
 	if path := os.Getenv("CLIENTS_QUIET_KUBECONFIG"); path != "" {
@@ -63,8 +62,8 @@ type kind struct {
 // object is a copy of the kind's object.
 func (k kind) object() *unstructured.Unstructured { return k.obj.DeepCopy() }
 
-// kinds are those of testdata/kinds.yaml that the server has. One that can be
-// written and is not there fails the test.
+// kinds are the kinds of testdata/kinds.yaml that the server has. The test fails if the
+// server has a writable kind that the file lacks.
 func kinds(t *testing.T, g target, ns, run string) (list []kind) {
 	t.Helper()
 	objects := map[schema.GroupVersionKind]*unstructured.Unstructured{}
@@ -99,7 +98,7 @@ func kinds(t *testing.T, g target, ns, run string) (list []kind) {
 				}
 				list = append(list, kind{r, gv.WithResource(r.Name), o, map[string]bool{}})
 			} else if r.Kind != "PodCertificateRequest" {
-				// Its objects are signed by a pod's key.
+				// Its objects need a signature by a pod's key.
 				t.Errorf("testdata/kinds.yaml has no %s of %s", r.Kind, gv)
 			}
 		}

@@ -16,9 +16,8 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 )
 
-// TestKubectl runs what stands in testdata/kubectl: commands, and what they print
-// and leave behind. Some state of kubectl's code is the process's, so the files
-// are run one after another.
+// TestKubectl runs the transcripts of testdata/kubectl one after the other, since kubectl's
+// code has global state.
 func TestKubectl(t *testing.T) {
 	files, err := filepath.Glob("testdata/kubectl/*.txt")
 	if err != nil || len(files) == 0 {
@@ -36,8 +35,8 @@ type kubectl struct {
 	ns  string
 }
 
-// run returns what a command printed: its output, what it said beside it behind
-// exclamation marks, and the code it would have ended with unless that is 0.
+// run returns a command's output, its stderr with "!" before each line, and its exit code
+// unless that is 0.
 func (k kubectl) run(stdin string, args ...string) string {
 	var out, errs bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(stdin), Out: &out, ErrOut: &errs}
@@ -58,8 +57,7 @@ func (k kubectl) run(stdin string, args ...string) string {
 	return text
 }
 
-// apart is execute in a process of its own, for a command that ends the one it
-// runs in.
+// apart executes a command in a process of its own, for commands that exit the process.
 func (k kubectl) apart(streams genericiooptions.IOStreams, args []string) (code int) {
 	c := exec.Command(os.Args[0], args...)
 	c.Env = append(os.Environ(), "CLIENTS_KUBECTL="+k.kubeconfig, "CLIENTS_DIR="+k.dir, "CLIENTS_NS="+k.ns)
@@ -93,7 +91,7 @@ func (k kubectl) execute(streams genericiooptions.IOStreams, args []string) (cod
 	return 0
 }
 
-// write puts a file of a transcript where its commands find it.
+// write writes a file of a transcript to dir.
 func (k kubectl) write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(k.dir, name), []byte(text), 0o644); err != nil {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/metadata"
 )
 
-// TestMetadataClient reads, patches and deletes objects of every kind by the
-// metadata client, which asks for nothing but metadata, in protobuf.
+// TestMetadataClient reads, patches and deletes objects of every kind with the metadata
+// client, which requests PartialObjectMetadata in protobuf.
 func TestMetadataClient(t *testing.T) {
 	g, ns, run := quiet(t)
 	maker, err := dynamic.NewForConfig(g.config)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// printed has what a transcript writes as a name in place of a value, by value.
+// printed maps a value, such as the namespace, to its name in a transcript, such as $ns.
 type printed map[string]string
 
 // expand puts the values in place of the names.
@@ -22,7 +22,7 @@ func (p printed) expand(s string) string {
 	})
 }
 
-// What differs from one run to the next, and what is printed in its place.
+// Texts that differ from one run to the next, and their replacements.
 var varying = []struct {
 	what *regexp.Regexp
 	as   string
@@ -43,11 +43,11 @@ var varying = []struct {
 	{regexp.MustCompile(` +$`), ""},
 }
 
-// progress is what rollout status says until its last line: how often depends on
-// who is faster.
+// progress matches the lines that rollout status prints before its last line. Their number
+// depends on timing.
 var progress = regexp.MustCompile(`^Waiting for deployment `)
 
-// plain is a text with all that varies made the same.
+// plain replaces the varying parts of a text.
 func (p printed) plain(s string) string {
 	for value, name := range p {
 		s = strings.ReplaceAll(s, value, name)

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// TestRuntimeClient goes through the client of controller-runtime: every verb and the
-// options that matter, typed, unstructured and by metadata alone.
+// TestRuntimeClient uses controller-runtime's client: every verb and the important options,
+// with typed, unstructured and metadata-only objects.
 func TestRuntimeClient(t *testing.T) {
 	g, ns, _ := quiet(t)
 	c, err := client.New(g.config, client.Options{})
@@ -54,7 +54,7 @@ func TestRuntimeClient(t *testing.T) {
 	late := before.DeepCopy()
 	late.Labels["late"] = "yes"
 	if err := c.Patch(ctx, late, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); !apierrors.IsConflict(err) {
-		t.Errorf("a patch of what has moved on: %v", err)
+		t.Errorf("a patch with an old resourceVersion: %v", err)
 	}
 	before = d.DeepCopy()
 	d.Spec.Template.Spec.Containers = append(d.Spec.Template.Spec.Containers, corev1.Container{Name: "side", Image: "side:1"})
@@ -103,7 +103,7 @@ func TestRuntimeClient(t *testing.T) {
 		}
 	}
 	if err := c.Delete(ctx, cm, client.Preconditions{ResourceVersion: new("1")}); !apierrors.IsConflict(err) {
-		t.Errorf("a deletion of what has moved on: %v", err)
+		t.Errorf("a deletion with an old resourceVersion: %v", err)
 	}
 	good("deletecollection", c.DeleteAllOf(ctx, &corev1.ConfigMap{}, client.InNamespace(ns), client.MatchingFields{"metadata.name": "made"}))
 	if err := c.Get(ctx, client.ObjectKeyFromObject(cm), cm); !apierrors.IsNotFound(err) {
@@ -149,7 +149,7 @@ func runtimeApply(t *testing.T, c client.Client, ns string) {
 	}
 }
 
-// TestRuntimeCache reads through controller-runtime's cache, by an index of its own.
+// TestRuntimeCache reads from controller-runtime's cache by a field index.
 func TestRuntimeCache(t *testing.T) {
 	g, ns, _ := quiet(t)
 	kept, err := cache.New(g.config, cache.Options{DefaultNamespaces: map[string]cache.Config{ns: {}}})
@@ -196,7 +196,7 @@ func TestRuntimeCache(t *testing.T) {
 	}
 }
 
-// handler is told of objects that are new.
+// handler is called with objects that were added.
 type handler func(client.Object)
 
 func (h handler) OnAdd(o any, _ bool) { h(o.(client.Object)) }

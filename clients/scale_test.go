@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/scale"
 )
 
-// TestScaleClient scales every kind that can be, through the client that finds out
-// by discovery how.
+// TestScaleClient scales every kind with a scale subresource, which the scale client finds by
+// discovery.
 func TestScaleClient(t *testing.T) {
 	g, ns, run := quiet(t)
 	maker, err := dynamic.NewForConfig(g.config)
@@ -51,7 +51,7 @@ func TestScaleClient(t *testing.T) {
 			t.Errorf("%s: %v, %v", gr, after, err)
 		}
 		if _, err := s.Update(t.Context(), gr, now, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
-			t.Errorf("%s, a scale of what has moved on: %v", gr, err)
+			t.Errorf("%s, a scale with an old resourceVersion: %v", gr, err)
 		}
 		after, err = s.Patch(t.Context(), k.gvr, run, types.MergePatchType, []byte(`{"spec":{"replicas":5}}`), metav1.PatchOptions{})
 		if err != nil || after.Spec.Replicas != 5 {
@@ -61,7 +61,7 @@ func TestScaleClient(t *testing.T) {
 			t.Errorf("%s, a negative scale: %v", gr, err)
 		}
 		if _, err := s.Get(t.Context(), gr, "none", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			t.Errorf("%s, the scale of nothing: %v", gr, err)
+			t.Errorf("%s, the scale of an object that does not exist: %v", gr, err)
 		}
 	}
 	if scaled != 4 {
@@ -69,7 +69,7 @@ func TestScaleClient(t *testing.T) {
 	}
 }
 
-// TestCachedDiscovery finds kinds by what client-go keeps on disk and in memory.
+// TestCachedDiscovery finds kinds through client-go's discovery caches on disk and in memory.
 func TestCachedDiscovery(t *testing.T) {
 	g, _, _ := quiet(t)
 	kept, err := disk.NewCachedDiscoveryClientForConfig(g.config, t.TempDir(), t.TempDir(), 1<<40)
@@ -77,7 +77,7 @@ func TestCachedDiscovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []discovery.CachedDiscoveryInterface{kept, memory.NewMemCacheClient(discovery.NewDiscoveryClientForConfigOrDie(g.config))} {
-		for range 2 { // from the server, from what was kept
+		for range 2 { // from the server, then from the cache
 			mapper := restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(c), c, nil)
 			for short, want := range map[string]string{
 				"po": "/v1, Resource=pods", "deploy": "apps/v1, Resource=deployments", "ing": "networking.k8s.io/v1, Resource=ingresses",

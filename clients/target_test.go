@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// target is a control plane that programs are tried on: a whole one of ours, made
-// for the test, or the one that CLIENTS_KUBECONFIG points at.
+// target is the control plane under test: one of ours, started by the test, or that of
+// CLIENTS_KUBECONFIG.
 type target struct {
 	kubeconfig string
 	config     *rest.Config
@@ -36,8 +36,7 @@ func newTarget(t *testing.T) target {
 	return target{kubeconfig: env.KubeconfigPath(), config: env.Config(), ours: true}
 }
 
-// fatal is how kubectl's code ends when it fails: as a panic here, where a
-// process would exit.
+// fatal is the value of the panic in place of kubectl's exit after a failure.
 type fatal struct {
 	message string
 	code    int

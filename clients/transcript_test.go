@@ -16,13 +16,13 @@ import (
 //	kubectl get pods          a command; the lines that follow are its input
 //	EDITOR='sed -i ..' kubectl edit ...
 //	----
-//	what it prints
+//	the command's output
 //	---- fairlead
-//	what it prints on a server of ours, where that is not the same
+//	its output on a server of ours, if it differs
 //
-// $ns is the transcript's namespace, $run a word of its own for the names of what
-// is in no namespace, $dir the folder of its files, and $$ a dollar. CLIENTS_REWRITE=1 puts what is
-// printed into the files.
+// $ns is the transcript's namespace, $run a word for the names of its objects without a
+// namespace, $dir the folder of its files, and $$ a dollar. CLIENTS_REWRITE=1 writes the new
+// output to the files.
 type block struct {
 	source       string // with its comments
 	command      string
@@ -100,7 +100,7 @@ func runTranscript(t *testing.T, g target, path string) {
 	}
 }
 
-// do does what a block says.
+// do writes a block's file, or runs its command and returns the output.
 func (k kubectl) do(t *testing.T, b *block, n printed) string {
 	t.Helper()
 	words := split(n.expand(b.command))

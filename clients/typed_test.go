@@ -16,8 +16,8 @@ import (
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 )
 
-// TestTypedClients takes an object of every kind through all methods of client-go's
-// generated client for it, applied configurations too, in JSON and in protobuf.
+// TestTypedClients uses every method of client-go's generated client of every kind, those
+// for applied configurations too, in JSON and in protobuf.
 func TestTypedClients(t *testing.T) {
 	g, ns, _ := quiet(t)
 	for _, media := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
@@ -68,7 +68,7 @@ func clientOf(t *testing.T, set reflect.Value, k kind, ns string) reflect.Value 
 	return m.Call(nil)[0]
 }
 
-// method finds a method whatever letters of its name are capitals.
+// method finds a method by its name, case-insensitively.
 func method(t *testing.T, v reflect.Value, name string) reflect.Value {
 	t.Helper()
 	for i := range v.NumMethod() {
@@ -80,8 +80,8 @@ func method(t *testing.T, v reflect.Value, name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// typedLife is an object's way through its client. All clients have the same methods,
-// but no interface in common.
+// typedLife tests one typed client. All typed clients have the same methods, but no common
+// interface.
 type typedLife struct {
 	*testing.T
 	kind
@@ -114,7 +114,7 @@ func (l *typedLife) must(name string, args ...any) metav1.Object {
 	return o
 }
 
-// into fills what a method takes as its first argument with the kind's object.
+// into converts the kind's object to the type of a method's first argument.
 func (l *typedLife) into(name string, from map[string]any) any {
 	l.Helper()
 	p := reflect.New(l.client.MethodByName(name).Type().In(1).Elem())
@@ -162,7 +162,7 @@ func (l *typedLife) run() {
 	}
 }
 
-// update changes a label, until nobody writes in between.
+// update changes a label, again after each conflict with another writer.
 func (l *typedLife) update(seen *following) {
 	for {
 		o := l.must("Get", l.obj.GetName(), metav1.GetOptions{})
@@ -183,7 +183,7 @@ func (l *typedLife) update(seen *following) {
 func (l *typedLife) apply(seen *following) {
 	o := l.object()
 	o.SetLabels(map[string]string{"clients": "applied"})
-	if l.Kind == "Secret" { // what is written there moves to data
+	if l.Kind == "Secret" { // the server moves stringData to data
 		delete(o.Object, "stringData")
 	}
 	l.must("Apply", l.into("Apply", o.Object), metav1.ApplyOptions{FieldManager: "applier", Force: true})

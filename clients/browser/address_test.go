@@ -8,7 +8,7 @@ import (
 )
 
 // addresses: the URL encodes the view, so that links and the Back button work.
-func (b *bench) addresses(t *testing.T, scaled int64) {
+func (b *fixture) addresses(t *testing.T, scaled int64) {
 	b.open(t, "#/queues")
 	b.until(t, `document.querySelector('.queues')`)
 	b.open(t, "#/events?text=web&kind=deployments.apps&namespace=default")

@@ -34,12 +34,12 @@ func chromium(t *testing.T) string {
 	if os.Getenv("FAIRLEAD_NO_BROWSER") == "1" {
 		t.Skip("FAIRLEAD_NO_BROWSER=1: THE PAGE IS NOT TESTED")
 	}
-	t.Fatal("no chromium here: install one, name one in FAIRLEAD_BROWSER, or do without by FAIRLEAD_NO_BROWSER=1")
+	t.Fatal("no chromium here: install one, name one in FAIRLEAD_BROWSER, or skip these tests with FAIRLEAD_NO_BROWSER=1")
 	return ""
 }
 
-// bench is a control plane and a browser.
-type bench struct {
+// fixture is a control plane and a browser.
+type fixture struct {
 	cp     *controlplane.ControlPlane
 	lives  *trace.Log
 	faults *faults.Set
@@ -47,13 +47,13 @@ type bench struct {
 	ctx    context.Context // the browser's
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newBenchWith(t, trace.Options{})
+	return newFixtureWith(t, trace.Options{})
 }
 
-// newBenchWith sets the size of the trace.
-func newBenchWith(t *testing.T, kept trace.Options) *bench {
+// newFixtureWith sets the size of the trace.
+func newFixtureWith(t *testing.T, kept trace.Options) *fixture {
 	t.Helper()
 	path := chromium(t)
 	lives, broken := trace.New(kept), faults.New()
@@ -82,7 +82,7 @@ func newBenchWith(t *testing.T, kept trace.Options) *bench {
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
-	b := &bench{cp: cp, lives: lives, faults: broken, client: c, ctx: ctx}
+	b := &fixture{cp: cp, lives: lives, faults: broken, client: c, ctx: ctx}
 	b.listen(t)
 	if err := chromedp.Run(ctx); err != nil { // the browser ends with the context of the first run
 		t.Fatal(err)
@@ -91,12 +91,12 @@ func newBenchWith(t *testing.T, kept trace.Options) *bench {
 }
 
 // expected matches the browser's errors that the tests cause: requests without a session,
-// without a server or for missing objects, and markup made of strings.
+// without a server or for missing objects, and HTML made from strings.
 var expected = regexp.MustCompile(`status of (401|403|404|410)|TrustedHTML|ERR_CONNECTION_|ERR_EMPTY_RESPONSE`)
 
-// listen makes every error of the browser a failure: exceptions, errors of the console,
-// violations of the page's policy.
-func (b *bench) listen(t *testing.T) {
+// listen fails the test for every other error of the browser: exceptions, console errors, and
+// violations of the page's Content-Security-Policy.
+func (b *fixture) listen(t *testing.T) {
 	var mu sync.Mutex
 	var bad []string
 	note := func(text string) {
@@ -118,13 +118,13 @@ func (b *bench) listen(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, text := range bad {
-			t.Error("the browser says: ", text)
+			t.Error("the browser reported: ", text)
 		}
 	})
 }
 
-// do runs actions in the browser, within a time that is long enough for any of them.
-func (b *bench) do(t *testing.T, actions ...chromedp.Action) {
+// do runs actions in the browser, with a timeout.
+func (b *fixture) do(t *testing.T, actions ...chromedp.Action) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 	defer cancel()
@@ -136,12 +136,12 @@ func (b *bench) do(t *testing.T, actions ...chromedp.Action) {
 }
 
 // until waits for an expression to be true.
-func (b *bench) until(t *testing.T, expression string, args ...any) {
+func (b *fixture) until(t *testing.T, expression string, args ...any) {
 	t.Helper()
 	b.do(t, until(fmt.Sprintf(expression, args...)))
 }
 
-// until asks again and again, for a page that navigates takes its waiting scripts with it.
+// until polls, since navigation ends scripts that wait in the page.
 func until(expression string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		for {
@@ -160,23 +160,23 @@ func until(expression string) chromedp.Action {
 }
 
 // get evaluates an expression.
-func get[T any](t *testing.T, b *bench, expression string) (v T) {
+func get[T any](t *testing.T, b *fixture, expression string) (v T) {
 	t.Helper()
 	b.do(t, chromedp.Evaluate(expression, &v))
 	return v
 }
 
-// evaluate runs a script whose value is of no use.
+// evaluate runs a script and ignores its value.
 func evaluate(script string) chromedp.Action { return chromedp.Evaluate("void ("+script+")", nil) }
 
-// key presses keys where the focus is.
-func (b *bench) key(t *testing.T, keys string) {
+// key presses keys in the focused element.
+func (b *fixture) key(t *testing.T, keys string) {
 	t.Helper()
 	b.do(t, chromedp.KeyEvent(keys))
 }
 
-// open goes to a place of the page.
-func (b *bench) open(t *testing.T, place string) {
+// open navigates to a view of the page.
+func (b *fixture) open(t *testing.T, place string) {
 	t.Helper()
 	b.do(t, chromedp.Evaluate(fmt.Sprintf("location.hash = %q", place), nil))
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// faint lists the texts of the page whose contrast with their background is below 4.5:1, by
+// lowContrast lists the texts of the page whose contrast with their background is below 4.5:1, by
 // WCAG 2's formula for level AA.
-const faint = `(() => {
+const lowContrast = `(() => {
 	const ctx = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
 	const colour = (css) => { ctx.clearRect(0, 0, 1, 1); ctx.fillStyle = css; ctx.fillRect(0, 0, 1, 1); const [r, g, b, a] = ctx.getImageData(0, 0, 1, 1).data; return [r, g, b, a / 255]; };
 	const over = (top, under) => [0, 1, 2].map((i) => top[i] * top[3] + under[i] * (1 - top[3])).concat(1);
@@ -29,8 +29,8 @@ const faint = `(() => {
 	return [...found].join('\n');
 })()`
 
-// contrast: all text can be read, in both themes, and where the focus is can be seen.
-func (b *bench) contrast(t *testing.T, scaled int64) {
+// contrast: all text has enough contrast in both themes, and the focus is visible.
+func (b *fixture) contrast(t *testing.T, scaled int64) {
 	for _, theme := range []string{"dark", "light"} {
 		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
 		for _, p := range []struct{ place, ready string }{
@@ -47,14 +47,14 @@ func (b *bench) contrast(t *testing.T, scaled int64) {
 		} {
 			b.open(t, p.place)
 			b.until(t, "%s", p.ready)
-			if text := get[string](t, b, faint); text != "" {
-				t.Errorf("%s, %s: too faint:\n%s", p.place, theme, strings.TrimSpace(text))
+			if text := get[string](t, b, lowContrast); text != "" {
+				t.Errorf("%s, %s: too lowContrast:\n%s", p.place, theme, strings.TrimSpace(text))
 			}
 		}
 	}
 	b.do(t, evaluate(`document.querySelector('#help').focus()`))
-	b.key(t, "\t") // by the keyboard, to the next
+	b.key(t, "\t") // moves the focus by keyboard
 	if get[string](t, b, `getComputedStyle(document.activeElement).outlineStyle`) == "none" {
-		t.Error("where the focus is cannot be seen")
+		t.Error("the focus is not visible")
 	}
 }

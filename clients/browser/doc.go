@@ -1,8 +1,7 @@
-// Package browser tests the page at /ui in headless Chromium, as people use it: with its
-// keys and its mouse. It is a module of its own, since users of Fairlead do not need the
-// packages that drive a browser.
+// Package browser tests the page at /ui in headless Chromium, with keyboard and mouse. It is
+// a module of its own, since users of Fairlead do not need the packages that drive a browser.
 //
 // The browser is the one that FAIRLEAD_BROWSER names, or a chromium or google-chrome of the
 // machine. Without a browser the tests fail; FAIRLEAD_NO_BROWSER=1 skips them. go test
-// -shots=DIR . also takes pictures of the views: dark, light, and on a narrow screen.
+// -shots=DIR . also takes screenshots of the views: dark, light, and on a narrow screen.
 package browser

@@ -12,20 +12,20 @@ import (
 
 // outage: when the server does not answer the page reports it and keeps its data; when the
 // server answers again it continues, with the events of the meantime.
-func (b *bench) outage(t *testing.T) {
+func (b *fixture) outage(t *testing.T) {
 	way := newRelay(t, strings.TrimPrefix(b.cp.URL(), "https://"))
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(strings.Replace(b.cp.PageURL(), b.cp.URL(), "https://"+way.Addr().String(), 1)))
 	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.list .row.event').length > 10 && document.querySelector('.pulse.live')`)
 	way.cut(true)
 	b.until(t, `!document.querySelector('#trouble').hidden && document.querySelector('#trouble').textContent.includes('does not answer')`)
 	b.until(t, `document.querySelectorAll('.list .row.event').length > 10 && document.querySelector('.pulse.again')`)
-	b.named(t, "while-away")
+	b.createConfigMap(t, "while-away")
 	way.cut(false)
 	b.do(t, evaluate(`document.querySelector('#trouble button')?.click()`))
 	b.until(t, `document.querySelector('#trouble').hidden && document.querySelector('.pulse.live') && document.querySelector('.list').textContent.includes('while-away')`)
 }
 
-// relay is a way to a server that may be cut.
+// relay is a TCP proxy to a server, whose connections can be cut.
 type relay struct {
 	net.Listener
 	to string
@@ -62,7 +62,7 @@ func newRelay(t *testing.T, to string) *relay {
 	return r
 }
 
-// cut ends open connections, and new ones until it is undone.
+// cut closes all connections, and refuses new ones until cut(false).
 func (r *relay) cut(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

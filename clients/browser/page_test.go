@@ -12,10 +12,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestPage uses the page as people do, on a control plane where a Deployment has been
-// scaled.
+// TestPage uses all views of the page, on a control plane where a Deployment was scaled.
 func TestPage(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	_, scaled := b.story(t, 4)
 	t.Run("login", func(t *testing.T) { b.login(t) })
 	if t.Failed() {
@@ -26,18 +25,18 @@ func TestPage(t *testing.T) {
 	t.Run("addresses", func(t *testing.T) { b.addresses(t, scaled) })
 	t.Run("object", func(t *testing.T) { b.object(t, scaled) })
 	t.Run("why", func(t *testing.T) { b.why(t) })
-	t.Run("hostile text", func(t *testing.T) { b.hostile(t) })
+	t.Run("injection", func(t *testing.T) { b.injection(t) })
 	t.Run("watchers and queues", func(t *testing.T) { b.others(t) })
 	t.Run("a watch held back", func(t *testing.T) { b.held(t) })
 	t.Run("time travel", func(t *testing.T) { b.travel(t, scaled) })
 	t.Run("contrast", func(t *testing.T) { b.contrast(t, scaled) })
 	t.Run("screens", func(t *testing.T) { b.screens(t, scaled) })
 	t.Run("ten thousand events", func(t *testing.T) { b.many(t) })
-	t.Run("server gone", func(t *testing.T) { b.outage(t) })
+	t.Run("server outage", func(t *testing.T) { b.outage(t) })
 	t.Run("logout", func(t *testing.T) { b.logout(t) })
 }
 
-func (b *bench) login(t *testing.T) {
+func (b *fixture) login(t *testing.T) {
 	b.do(t, chromedp.Navigate(b.cp.URL()+"/ui/"))
 	b.until(t, `location.pathname === '/ui/login' && document.querySelector('#form')`)
 	link := b.cp.PageURL()
@@ -56,7 +55,7 @@ func (b *bench) login(t *testing.T) {
 		}
 		return err
 	}))
-	// A request that another site could make the browser send has no session.
+	// A request with the cookie alone, as another site could send it, has no session.
 	code := get[int](t, b, `(() => { const x = new XMLHttpRequest(); x.open('GET', '/api/v1/secrets', false); x.send(); return x.status })()`)
 	if code != 403 {
 		t.Errorf("without the page's header: %d", code)
@@ -64,15 +63,15 @@ func (b *bench) login(t *testing.T) {
 	// An injected script does not run.
 	b.do(t, chromedp.Evaluate(`try { document.body.insertAdjacentHTML('beforeend', '<img>') ; window.slipped = true } catch { window.slipped = false }`, nil))
 	if get[bool](t, b, `window.slipped`) {
-		t.Error("markup can be made of strings")
+		t.Error("a script made HTML from a string")
 	}
 }
 
-func (b *bench) log(t *testing.T, scaled int64) {
+func (b *fixture) log(t *testing.T, scaled int64) {
 	b.open(t, "#/events")
 	b.key(t, "/")
 	b.until(t, `document.activeElement.type === 'search'`)
-	b.do(t, chromedp.Evaluate(`document.activeElement.select()`, nil)) // the driver's / is written too
+	b.do(t, chromedp.Evaluate(`document.activeElement.select()`, nil)) // chromedp's / is typed into the field too
 	b.key(t, "deployments patch -status")
 	b.until(t, `document.querySelectorAll('.list .row.event').length === 1 && document.querySelector('.list .row.event .rev').textContent === '%d'`, scaled)
 	b.key(t, kb.Enter) // from the filter to the list
@@ -92,10 +91,10 @@ func (b *bench) log(t *testing.T, scaled int64) {
 	b.do(t, chromedp.Focus(".list"))
 	b.key(t, "p")
 	b.until(t, `document.querySelector('[aria-pressed=true]')`)
-	b.named(t, "while-paused")
+	b.createConfigMap(t, "while-paused")
 	b.until(t, `document.querySelector('.count').textContent.includes('new one')`)
 	if get[bool](t, b, `document.querySelector('.list').textContent.includes('while-paused')`) {
-		t.Error("it is not paused")
+		t.Error("the list is not paused")
 	}
 	b.key(t, "p")
 	b.until(t, `document.querySelector('.list').textContent.includes('while-paused')`)
@@ -105,13 +104,13 @@ func (b *bench) log(t *testing.T, scaled int64) {
 	b.until(t, `!document.querySelector('dialog[open]')`)
 }
 
-func (b *bench) event(t *testing.T, scaled int64) {
+func (b *fixture) event(t *testing.T, scaled int64) {
 	b.open(t, fmt.Sprintf("#/events/%d", scaled))
 	b.until(t, `['received', 'admitted', 'published', 'cached', 'kube-controller-manager', 'informer of deployments', 'deployment'].every((name) => document.querySelector('.waterfall').textContent.includes(name))`)
 	b.key(t, "c")
 	b.until(t, `document.querySelectorAll('.row.node').length > 9`)
 	if n := get[int](t, b, `[...document.querySelectorAll('.node')].filter((n) => n.querySelector('.kind').textContent === 'pods' && n.querySelector('small').textContent.startsWith('create · ')).length`); n != 3 {
-		t.Errorf("of the scaling came %d pods, want 3", n)
+		t.Errorf("the scaling created %d pods, want 3", n)
 	}
 	all := get[int](t, b, `document.querySelectorAll('.row.node').length`)
 	b.key(t, "h")
@@ -122,7 +121,7 @@ func (b *bench) event(t *testing.T, scaled int64) {
 	b.until(t, `location.hash === '#/object/deployments.apps/default/web'`)
 }
 
-func (b *bench) object(t *testing.T, scaled int64) {
+func (b *fixture) object(t *testing.T, scaled int64) {
 	b.open(t, "#/object/deployments.apps/default/web")
 	b.until(t, `document.querySelectorAll('.timeline > li').length > 3`)
 	b.until(t, `[...document.querySelectorAll('.timeline > li')].some((li) => li.querySelector('a.rev').textContent === '%d' && [...li.querySelectorAll('.change')].some((c) =>
@@ -131,7 +130,7 @@ func (b *bench) object(t *testing.T, scaled int64) {
 	b.until(t, `document.querySelector('.timeline pre').textContent.includes('image: nginx')`)
 }
 
-func (b *bench) others(t *testing.T) {
+func (b *fixture) others(t *testing.T) {
 	b.open(t, "#/watchers")
 	b.until(t, `[...document.querySelectorAll('.row.watcher')].some((r) => r.textContent.includes('spec.nodeName=node-'))`)
 	b.until(t, `document.querySelector('.count').textContent.includes('none behind')`)
@@ -139,7 +138,7 @@ func (b *bench) others(t *testing.T) {
 	b.until(t, `[...document.querySelectorAll('.card')].some((c) => c.querySelector('h3').textContent === 'replicaset' && c.textContent.includes('p99'))`)
 }
 
-func (b *bench) travel(t *testing.T, scaled int64) {
+func (b *fixture) travel(t *testing.T, scaled int64) {
 	rows := func(n int, at int64) {
 		t.Helper()
 		b.open(t, fmt.Sprintf("#/travel/pods/default/%d", at))
@@ -155,7 +154,7 @@ func (b *bench) travel(t *testing.T, scaled int64) {
 }
 
 // screens: the page fits a narrow screen, and both themes have their colours.
-func (b *bench) screens(t *testing.T, scaled int64) {
+func (b *fixture) screens(t *testing.T, scaled int64) {
 	b.do(t, chromedp.EmulateViewport(390, 844))
 	for _, place := range []string{"#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object", "#/object/deployments.apps/default/web", "#/object/deployments.apps/default/stuck", "#/watchers", "#/queues", "#/travel/pods/-/now"} {
 		b.open(t, place)
@@ -180,9 +179,9 @@ func (b *bench) screens(t *testing.T, scaled int64) {
 	b.do(t, chromedp.Click("#theme"))
 }
 
-// many: however many events there are, only those in sight are drawn, and the whole
-// log can be gone through.
-func (b *bench) many(t *testing.T) {
+// many: of ten thousand events only the visible rows are in the DOM, and one can scroll
+// through all.
+func (b *fixture) many(t *testing.T) {
 	const n = 10000
 	b.open(t, "#/events")
 	b.do(t, chromedp.Evaluate(`(() => {
@@ -194,7 +193,7 @@ func (b *bench) many(t *testing.T) {
 	})()`, nil))
 	b.crowd(t, n)
 	b.until(t, `document.querySelector('.list').textContent.includes('crowd-') && parseInt(document.querySelector('.count').textContent.replace(/\D/g, ''), 10) >= %d`, n)
-	t.Log("while they came: ", get[string](t, b, `(() => {
+	t.Log("while they arrived: ", get[string](t, b, `(() => {
 		window.enough = true;
 		const frames = window.frames_.sort((a, b) => a - b), at = (q) => frames[Math.floor(q * (frames.length - 1))].toFixed(1);
 		return frames.length + ' frames, p50 ' + at(0.5) + ' p99 ' + at(0.99) + ' longest ' + at(1) + ' ms; ' + window.long.length + ' tasks above 50 ms, the longest ' + Math.max(0, ...window.long).toFixed(0) + ' ms';
@@ -223,7 +222,7 @@ func (b *bench) many(t *testing.T) {
 }
 
 // logout ends the session's open streams, not only its next requests.
-func (b *bench) logout(t *testing.T) {
+func (b *fixture) logout(t *testing.T) {
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(b.cp.PageURL()))
 	b.until(t, `location.pathname === '/ui/' && document.querySelector('.pulse.live')`)
 	b.do(t, chromedp.Evaluate(`(async () => {

@@ -14,8 +14,8 @@ import (
 // TestQuiet: an object without events in the trace is found, and its present state is
 // shown. A retried conflict is not shown as a failure.
 func TestQuiet(t *testing.T) {
-	b := newBenchWith(t, trace.Options{Events: 256})
-	b.named(t, "quiet")
+	b := newFixtureWith(t, trace.Options{Events: 256})
+	b.createConfigMap(t, "quiet")
 	b.crowd(t, 600)
 	b.do(t, chromedp.Navigate(b.cp.PageURL()))
 	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.list .row.event').length > 10`)

@@ -14,9 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// story makes the Deployment web with one replica and scales it. It returns the
-// revisions of both writes, when all that came of them has come.
-func (b *bench) story(t *testing.T, replicas int32) (made, scaled int64) {
+// story creates the Deployment web with one replica and scales it. It returns the revisions
+// of both writes after their last effect.
+func (b *fixture) story(t *testing.T, replicas int32) (made, scaled int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -47,7 +47,7 @@ func (b *bench) story(t *testing.T, replicas int32) (made, scaled int64) {
 
 // stuck makes the Deployment stuck, with two pods that fit on no node, and waits until the
 // scheduler has reported that.
-func (b *bench) stuck(t *testing.T) {
+func (b *fixture) stuck(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -85,7 +85,7 @@ func (b *bench) stuck(t *testing.T) {
 }
 
 // settle waits until there have been no events for a while.
-func (b *bench) settle(t *testing.T, ctx context.Context) {
+func (b *fixture) settle(t *testing.T, ctx context.Context) {
 	t.Helper()
 	const quiet = 700 * time.Millisecond
 	for {
@@ -98,14 +98,14 @@ func (b *bench) settle(t *testing.T, ctx context.Context) {
 			select {
 			case <-time.After(rest):
 			case <-ctx.Done():
-				t.Fatal("it never is quiet")
+				t.Fatal("events do not stop")
 			}
 		}
 	}
 }
 
 // available waits for replicas of a Deployment.
-func (b *bench) available(t *testing.T, ctx context.Context, from *appsv1.Deployment, replicas int32) {
+func (b *fixture) available(t *testing.T, ctx context.Context, from *appsv1.Deployment, replicas int32) {
 	t.Helper()
 	w, err := client.For[*appsv1.Deployment](b.client).Namespace("default").Watch(ctx,
 		metav1.ListOptions{FieldSelector: "metadata.name=web", ResourceVersion: from.ResourceVersion})
@@ -124,8 +124,8 @@ func (b *bench) available(t *testing.T, ctx context.Context, from *appsv1.Deploy
 	}
 }
 
-// crowd makes so many ConfigMaps in the namespace default.
-func (b *bench) crowd(t *testing.T, n int) {
+// crowd creates n ConfigMaps in the namespace default.
+func (b *fixture) crowd(t *testing.T, n int) {
 	t.Helper()
 	maps := client.For[*corev1.ConfigMap](b.client).Namespace("default")
 	failed := make(chan error, 16)

@@ -12,7 +12,7 @@ import (
 
 // why: the page shows the server's explanation with all its parts, and updates it after a
 // change.
-func (b *bench) why(t *testing.T) {
+func (b *fixture) why(t *testing.T) {
 	b.stuck(t)
 	b.open(t, "#/object/deployments.apps/default/stuck")
 	b.until(t, `document.querySelectorAll('.why .parts .parts > li').length === 2`)
@@ -34,7 +34,7 @@ func (b *bench) why(t *testing.T) {
 		b.until(t, `document.querySelector('.why').textContent.includes(%s)`, quoted)
 	}
 	if all := strings.Join(reasons(a), "; "); !strings.Contains(all, "Insufficient cpu") {
-		t.Errorf("the server does not tell why: %s", all)
+		t.Errorf("the server's explanation lacks the reasons: %s", all)
 	}
 	b.until(t, `[...document.querySelectorAll('.why .saw a.rev')].some((a) => /^#\/events\/\d+$/.test(a.getAttribute('href')))`)
 

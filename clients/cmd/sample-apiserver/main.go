@@ -1,5 +1,5 @@
-// Command sample-apiserver is upstream's example of a server that serves a group of its
-// own, built from k8s.io/sample-apiserver, to stand behind our server.
+// Command sample-apiserver is upstream's example of an aggregated API server, built from
+// k8s.io/sample-apiserver.
 package main
 
 import (

@@ -8,10 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// hostile: names of objects and clients are text, wherever they are shown.
-func (b *bench) hostile(t *testing.T) {
+// injection: the page shows names of objects and clients as text, never as HTML.
+func (b *fixture) injection(t *testing.T) {
 	const markup = `<img src=x onerror="window.slipped=true"><script>window.slipped=true</script>`
-	const agent = `<img/src=x/onerror="window.slipped=true">` // of which the first word is told
+	const agent = `<img/src=x/onerror="window.slipped=true">` // the page shows only the part before the first space
 	config := b.cp.Config()
 	config.QPS = -1
 	c, err := client.New(config, client.Options{UserAgent: agent})
@@ -34,7 +34,7 @@ func (b *bench) hostile(t *testing.T) {
 	clean := func() {
 		t.Helper()
 		if get[bool](t, b, `window.slipped === true || document.querySelector('main img, main script, [href^="javascript"]') !== null`) {
-			t.Error("markup of an object is markup of the page: ", get[string](t, b, `document.querySelector('main').innerHTML`))
+			t.Error("HTML in an object's text became HTML of the page: ", get[string](t, b, `document.querySelector('main').innerHTML`))
 		}
 	}
 	b.do(t, evaluate(`window.slipped = undefined`))

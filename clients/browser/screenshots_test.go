@@ -15,7 +15,7 @@ func TestShots(t *testing.T) {
 	if *shots == "" {
 		t.Skip("no -shots=DIR")
 	}
-	b := newBench(t)
+	b := newFixture(t)
 	_, scaled := b.story(t, 4)
 	b.stuck(t)
 	b.do(t, chromedp.Navigate(b.cp.PageURL()))

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// named makes a ConfigMap.
-func (b *bench) named(t *testing.T, name string) {
+// createConfigMap creates a ConfigMap.
+func (b *fixture) createConfigMap(t *testing.T, name string) {
 	t.Helper()
 	maps := client.For[*corev1.ConfigMap](b.client).Namespace("default")
 	if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // held: a fault that holds a watch shows as that watcher's lag only; the unsent event names
 // the watcher and the fault.
-func (b *bench) held(t *testing.T) {
+func (b *fixture) held(t *testing.T) {
 	config := b.cp.Config()
 	config.QPS = -1
 	c, err := client.New(config, client.Options{UserAgent: "latecomer"})
@@ -30,13 +30,13 @@ func (b *bench) held(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.named(t, "held-back")
+	b.createConfigMap(t, "held-back")
 	b.open(t, "#/watchers?text=latecomer")
 	b.until(t, `document.querySelector('.count').textContent.includes('1 behind') && document.querySelectorAll('.row.watcher.late').length === 1`)
 	b.do(t, chromedp.Focus(".list"))
 	b.key(t, "j")
 	b.until(t, `document.querySelector('.row.watcher.on')`)
-	b.key(t, kb.Enter) // to the oldest event that it has not been sent
+	b.key(t, kb.Enter) // opens the oldest event that the watcher has not been sent
 	b.until(t, `document.querySelector('.about')?.textContent.includes('held-back')`)
 	b.until(t, `[...document.querySelectorAll('.fall.late')].some((r) => r.textContent.includes('latecomer') && r.textContent.includes('waits')) && document.querySelectorAll('.fall.late').length === 1`)
 	b.until(t, `[...document.querySelectorAll('.fall.fault')].some((r) => r.textContent.includes('fault %d'))`, f.ID)
