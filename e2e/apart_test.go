@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/internal/trace/show"
 )
 
-// TestPartsApart runs each part as a process of its own, scales a Deployment, and finds
-// each hop of each pod's life in the trace, in whichever process it was.
+// TestPartsApart runs each part in a process of its own and scales a Deployment: the trace
+// has every hop of each pod's life, from all processes.
 func TestPartsApart(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "server", "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0")
@@ -27,7 +27,7 @@ func TestPartsApart(t *testing.T) {
 	p.kubectl("rollout", "status", "deployment/web")
 
 	var lacks string
-	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) { // reports come a moment later
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) { // reports arrive with a delay
 		if lacks = p.apart(); lacks == "" {
 			return
 		}
@@ -37,7 +37,7 @@ func TestPartsApart(t *testing.T) {
 	}
 }
 
-// part starts a part that stands on p's kubeconfig.
+// part starts a part with p's kubeconfig.
 func (p *process) part(args ...string) {
 	p.t.Helper()
 	cmd := exec.Command(bin.fairlead, append(args, "--kubeconfig", p.Kubeconfig)...)
@@ -50,7 +50,7 @@ func (p *process) part(args ...string) {
 	})
 }
 
-// apart returns the parts that the traces of the scaling and of its pods lack.
+// apart returns the hops that the traces of the scaling and of its pods lack.
 func (p *process) apart() string {
 	root := ""
 	in := json.NewDecoder(strings.NewReader(fairlead(p.t, "trace", "deploy/web", "--kubeconfig", p.Kubeconfig, "--since", "1h", "-o", "json").out))

@@ -28,8 +28,8 @@ metadata: {name: NAME}
 data: {k: v}
 `
 
-// TestApply uses kubectl's ways of applying: server-side, client-side, from one to the
-// other, and diff.
+// TestApply uses kubectl apply, client-side and server-side, the migration from one to the
+// other, and kubectl diff.
 func TestApply(t *testing.T) {
 	p := up(t, t.TempDir())
 	dir := t.TempDir()
@@ -46,7 +46,7 @@ func TestApply(t *testing.T) {
 	revision := p.kubectl("get", "configmap", "web", "-o", "jsonpath={.metadata.resourceVersion}")
 	p.kubectl("apply", "--server-side", "-f", web)
 	if again := p.kubectl("get", "configmap", "web", "-o", "jsonpath={.metadata.resourceVersion}"); again != revision {
-		t.Errorf("the same applied again was written: %s, then %s", revision, again)
+		t.Errorf("an apply without changes was written: %s, then %s", revision, again)
 	}
 	expect(t, "diff", p.differs("diff", "--server-side", "-f", web3), "+  replicas: 3")
 	expect(t, "a conflict", p.kubectlFails("apply", "--server-side", "--field-manager=other", "-f", web3), `conflict with "kubectl": .spec.replicas`)

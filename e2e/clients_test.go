@@ -24,9 +24,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// history holds the calls of an informer's handler, checked as they come: an object
-// is added once, updated only while it is there and never backwards, and deleted
-// once.
+// history checks the calls of an informer's handler: an object is added once, updated only
+// while it exists and only to newer revisions, and deleted once.
 type history struct {
 	mu      sync.Mutex
 	present map[string]int64
@@ -58,8 +57,8 @@ func (h *history) told(what string, o any) {
 	}
 }
 
-// client-go's informers see a storm of random writes as one valid history and end with the
-// server's state, with WatchList (their default) and through protobuf.
+// TestClientGoInformers: client-go's informers see many random writes as a valid history and
+// end with the server's state, with WatchList (their default) and with protobuf.
 func TestClientGoInformers(t *testing.T) {
 	for _, contentType := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
 		t.Run(contentType, func(t *testing.T) { testInformers(t, contentType) })
@@ -151,8 +150,7 @@ func testInformers(t *testing.T, contentType string) {
 	p.stop()
 }
 
-// mirror is an operator as people write them: it keeps a Secret for each labelled
-// ConfigMap, owned by it.
+// mirror is a typical operator: it keeps a Secret for each labelled ConfigMap, which owns it.
 type mirror struct {
 	client.Client
 }
@@ -173,8 +171,8 @@ func (m *mirror) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	return ctrl.Result{}, err
 }
 
-// A controller-runtime manager runs unchanged: caches, reconciles, owner
-// references that our garbage collector follows, and conflicts.
+// TestControllerRuntime runs a controller-runtime manager unchanged: caches, reconciles,
+// owner references that our garbage collector follows, and conflicts.
 func TestControllerRuntime(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	p := up(t, t.TempDir(), "--in-memory", "--nodes=0")
@@ -204,7 +202,7 @@ func TestControllerRuntime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer secrets.Stop()
-	// next reads on to an event of the Secret that is as wanted.
+	// next reads up to an event of the Secret for which wanted returns true.
 	next := func(what string, wanted func(e string, s *corev1.Secret) bool) {
 		t.Helper()
 		for {
@@ -232,7 +230,7 @@ func TestControllerRuntime(t *testing.T) {
 	}
 	next("the update", func(e string, s *corev1.Secret) bool { return e == "MODIFIED" && string(s.Data["a"]) == "2" })
 	if err := c.Update(ctx, stale); !apierrors.IsConflict(err) {
-		t.Errorf("an update of what has moved on: %v", err)
+		t.Errorf("an update with an old resourceVersion: %v", err)
 	}
 
 	if err := c.Delete(ctx, cm); err != nil {

@@ -32,8 +32,8 @@ func terminal(t *testing.T) (screen, tty *os.File) {
 	return screen, tty
 }
 
-// TestColour: output to a terminal has colours, unless they are turned off; files and JSON
-// output have none.
+// TestColour: output to a terminal has colours, unless they are turned off. Files and JSON
+// output have no colours.
 func TestColour(t *testing.T) {
 	dir := t.TempDir()
 	p, c := etcdProcess(t, dir)

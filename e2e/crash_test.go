@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Killed with SIGKILL in the middle of writes and started again: every object
-// whose creation was answered is there, at the resourceVersion of the answer,
-// and a watcher that was at a revision goes on just behind it.
+// TestKilledInTheMiddleOfWrites kills the server during writes and starts it again: every
+// acknowledged object exists at the resourceVersion of the response, and a watch continues
+// from its last revision.
 func TestKilledInTheMiddleOfWrites(t *testing.T) {
 	const writers, enough = 8, 400
 	dir := t.TempDir()

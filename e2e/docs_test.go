@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// The kubectl commands of docs/nodes.md run as they are pasted, in their order.
+// TestDocsCommands runs the kubectl commands of docs/nodes.md in their order.
 func TestDocsCommands(t *testing.T) {
 	p := up(t, t.TempDir(), "--in-memory", "--enable-crds=*")
 	p.settled()
@@ -41,7 +41,8 @@ func TestDocsCommands(t *testing.T) {
 	p.stop()
 }
 
-// README's sample of `fairlead up` names as many controllers as run.
+// TestReadmeControllers: the sample output of `fairlead up` in README.md has the right number
+// of controllers.
 func TestReadmeControllers(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {

@@ -11,13 +11,12 @@ import (
 const redis = `{"apiVersion":"v1","kind":"ReplicationController","metadata":{"name":"redis"},"spec":{"replicas":1,
 "selector":{"app":"redis"},"template":{"metadata":{"labels":{"app":"redis"}},"spec":{"containers":[{"name":"redis","image":"redis"}]}}}}`
 
-// TestOldestExperiment is the oldest experiment in the book, with the programs it was
-// made with: kubectl scales a replication controller, and a watch of its key
-// with etcdctl shows it.
+// TestOldestExperiment repeats a classic experiment with its original programs: kubectl
+// scales a replication controller, and `etcdctl watch` of its key shows the write.
 func TestOldestExperiment(t *testing.T) {
 	p := up(t, t.TempDir(), "--etcd-listen=127.0.0.1:0")
 	if p.Etcd == "" {
-		t.Fatal("up does not say where it speaks etcd")
+		t.Fatal("up does not print the address of its etcd")
 	}
 	p.kubectlWithInput(redis, "apply", "-f", "-")
 	const key = "/registry/controllers/default/redis"

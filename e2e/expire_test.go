@@ -32,7 +32,7 @@ import (
 	"fairlead.dev/trace"
 )
 
-// expiring is a server in memory that is broken on purpose; the clock is the bubble's.
+// expiring is a server in memory with injected faults, on the clock of a synctest bubble.
 type expiring struct {
 	*testing.T
 	log    *trace.Log
@@ -68,7 +68,7 @@ func (x *expiring) config(user string) *rest.Config {
 	return &rest.Config{Host: "http://memory", Transport: server.Transport(x.server, &auth.User{Name: user})}
 }
 
-// expire lets the Leases of a selection run out.
+// expire injects a fault that lets the selected Leases expire.
 func (x *expiring) expire(f faults.Fault) faults.Fault {
 	x.Helper()
 	f.Action = faults.Expire
@@ -79,7 +79,7 @@ func (x *expiring) expire(f faults.Fault) faults.Fault {
 	return f
 }
 
-// candidate is a client-go elector that wants to lead.
+// candidate is a client-go leader elector.
 type candidate struct {
 	name       string
 	led, ended []time.Time
@@ -104,8 +104,8 @@ func (x *expiring) candidate(name string) *candidate {
 	return who
 }
 
-// TestExpireLeader: a leader whose Lease is made to run out stops by itself, and only then
-// another one leads, and goes on to; all of it is in the trace.
+// TestExpireLeader: a leader whose Lease expires by a fault stops by itself. Only then
+// another one leads, and keeps leading. The trace shows all of it.
 func TestExpireLeader(t *testing.T) {
 	inExpiring(t, func(x *expiring) {
 		one, two := x.candidate("one"), x.candidate("two")
@@ -114,7 +114,7 @@ func TestExpireLeader(t *testing.T) {
 			t.Fatalf("before: %+v %+v", one, two)
 		}
 		if _, err := x.faults.Add(x.ctx, faults.Fault{Action: faults.Expire, Name: "other"}); err == nil {
-			t.Error("a Lease that nobody holds ran out")
+			t.Error("a Lease without a holder expired")
 		}
 		began := time.Now()
 		f := x.expire(faults.Fault{Namespace: "shop", Name: "operator"})
@@ -127,7 +127,7 @@ func TestExpireLeader(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		if len(two.ended) != 0 {
-			t.Errorf("who took over has lost the lease after %v", two.ended[0].Sub(began))
+			t.Errorf("the second leader has lost the lease after %v", two.ended[0].Sub(began))
 		}
 		strikes, _ := x.log.InjectedFaults(trace.Filter{Resource: faults.Leases}, 0)
 		if len(strikes) < 3 || slices.ContainsFunc(strikes, func(s trace.InjectedFault) bool { return s.Fault != f.ID || s.User != "one" || s.Name != "operator" }) {
@@ -143,7 +143,7 @@ func TestExpireLeader(t *testing.T) {
 	})
 }
 
-// TestExpireOneClient: only the renewals of the client that is named fail.
+// TestExpireOneClient: a fault with a client's name fails only the renewals of that client.
 func TestExpireOneClient(t *testing.T) {
 	inExpiring(t, func(x *expiring) {
 		one := x.candidate("one")
@@ -160,8 +160,8 @@ func TestExpireOneClient(t *testing.T) {
 	})
 }
 
-// TestExpireNode: a node whose Lease runs out is not ready, as far as anybody knows, and is again
-// when the fault is removed.
+// TestExpireNode: a node whose Lease expires becomes NotReady, and Ready when the fault is
+// removed.
 func TestExpireNode(t *testing.T) {
 	inExpiring(t, func(x *expiring) {
 		part := func(name string, of func(controller.Env) controller.Runner) {

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// smallDisk mounts a file system of some MiB, which only root may.
+// smallDisk mounts a file system of some MiB. It needs root.
 func smallDisk(t *testing.T, size int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +50,7 @@ func TestFullDisk(t *testing.T) {
 	var acknowledged []string
 	noise := make([]byte, 200<<10)
 	for i := 0; ; i++ {
-		rand.Read(noise) // which does not compress
+		rand.Read(noise) // random bytes do not compress
 		name := fmt.Sprint("cm-", i)
 		_, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, BinaryData: map[string][]byte{"x": noise}}, metav1.CreateOptions{})
 		if err != nil {
@@ -67,7 +67,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("a read while the disk is full: %v", err)
 	}
 	if text := metricsOf(t, api); !strings.Contains(text, "\nfairlead_store_failed 1\n") {
-		t.Errorf("the metric does not tell of it")
+		t.Errorf("the metric does not show the failure")
 	}
 
 	if err := os.Remove(ballast); err != nil {
@@ -85,7 +85,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	if text := metricsOf(t, api); !strings.Contains(text, "\nfairlead_store_failed 0\n") {
-		t.Errorf("the metric still tells of it")
+		t.Errorf("the metric still shows the failure")
 	}
 	p.stop()
 }

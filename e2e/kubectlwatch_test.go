@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// watched starts a server in memory that leaves pods as they are: without scheduler, nodes and most controllers.
+// watched starts a server in memory in which pods do not change: without scheduler, nodes and
+// most controllers.
 func watched(t *testing.T) *process {
 	t.Helper()
 	p := up(t, t.TempDir(), "--in-memory", "--controllers=serviceaccount", "--scheduler=false", "--nodes=0")
@@ -19,8 +20,8 @@ func watched(t *testing.T) *process {
 // podNamed is the manifest of a pod.
 const podNamed = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"namespace":"default"},"spec":{"containers":[{"name":"c","image":"i"}]}}`
 
-// TestKubectlWatch checks what `kubectl get -w` prints first, what --watch-only leaves out, and
-// the types of the events.
+// TestKubectlWatch: `kubectl get -w` prints the present objects first, --watch-only omits
+// them, and later events have the right types.
 func TestKubectlWatch(t *testing.T) {
 	for _, q := range []struct{ flags, want string }{
 		{"-w", "NAME before between before between between"},

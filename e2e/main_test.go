@@ -1,4 +1,4 @@
-// Package e2e drives the built binary with the built kubectl, as a person would.
+// Package e2e tests the built binary with the built kubectl.
 package e2e
 
 import (
@@ -59,9 +59,9 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// lookAtSources makes the go command see what these tests depend on: it keeps the
-// result of a test as long as the files that the test looked at stay the same, and
-// it does not know the files that a build by the test has read.
+// lookAtSources makes changes of the sources invalidate go test's cached results. The go
+// command caches a result while the files that the test has opened stay the same, and does
+// not see the files that a build started by the test reads.
 func lookAtSources() error {
 	return filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".go") {

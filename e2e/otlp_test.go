@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// TestOTLP: a receiver of traces gets the lives of events, the last ones when the server
+// TestOTLP: an OTLP receiver gets the lives of events, and the last ones when the server
 // ends.
 func TestOTLP(t *testing.T) {
 	t.Parallel()

@@ -92,7 +92,7 @@ func TestTheOtherTakesOver(t *testing.T) {
 	log.until(w, newest)
 	for _, p := range list.Items {
 		if !log.seen[p.Name+"@"+p.ResourceVersion] {
-			t.Errorf("the watch never told %s at %s", p.Name, p.ResourceVersion)
+			t.Errorf("the watch lacks %s at %s", p.Name, p.ResourceVersion)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func waitLease(t *testing.T, ctx context.Context, p *process) *coordinationv1.Le
 	for renewals := 0; ; {
 		ev, ok := <-w.ResultChan()
 		if !ok {
-			t.Fatal("nobody holds the lease")
+			t.Fatal("the lease has no holder")
 		}
 		if l, ok := ev.Object.(*coordinationv1.Lease); ok && l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity != "" {
 			if renewals++; renewals > 2 { // the first may be old

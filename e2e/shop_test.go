@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The story of the README: a shop is applied, comes alive, is scaled, updated,
-// undone and deleted.
+// TestShop runs the README's example: a shop is applied, becomes available, is scaled,
+// updated, rolled back and deleted.
 func TestShop(t *testing.T) {
 	p := up(t, t.TempDir())
 	ns := []string{"-n", "shop"}
@@ -69,8 +69,8 @@ func TestShop(t *testing.T) {
 	p.stop()
 }
 
-// A watcher sees each step of a pod's life, in order, from its creation to its
-// end: as objects, and as the rows that people look at.
+// TestWatchSeesEveryStep: a watch gets each change of a pod in order, from its creation to
+// its deletion, as objects and as table rows.
 func TestWatchSeesEveryStep(t *testing.T) {
 	p := up(t, t.TempDir(), "--in-memory")
 	// The marker comes with the watch's list: once it is printed, the watch sees every
@@ -121,7 +121,7 @@ func (p *process) watch(first string, args ...string) *lines {
 	return l
 }
 
-// until reads on to the first line that holds all parts.
+// until reads up to the first line that contains all parts.
 func (l *lines) until(parts ...string) {
 	l.t.Helper()
 	for l.scan.Scan() {

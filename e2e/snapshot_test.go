@@ -67,7 +67,7 @@ func TestSnapshotUnderWrites(t *testing.T) {
 	p.stop()
 	whole, err := os.ReadFile(file)
 	if err != nil || int64(len(whole)) != saved.Bytes || saved.Keys < 300 {
-		t.Fatalf("%d bytes, %v; it said %+v", len(whole), err, saved)
+		t.Fatalf("%d bytes, %v; the command printed %+v", len(whole), err, saved)
 	}
 
 	// A damaged snapshot is refused, and no store is made.
@@ -117,7 +117,7 @@ func TestSnapshotUnderWrites(t *testing.T) {
 	second.stop()
 }
 
-// moment reads all keys and sees that they are of one moment.
+// moment reads all keys and checks that they are of one revision.
 func moment(t *testing.T, c *clientv3.Client, saved snapshotState) *clientv3.GetResponse {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -46,8 +46,8 @@ func (r ran) does(t *testing.T, out string) {
 	}
 }
 
-// fails expects an exit code, an empty stdout and one line on stderr, or two with the hint
-// at the help, that has all the parts.
+// fails expects an exit code, an empty stdout, and an error on stderr that contains all
+// parts: one line, or two with the hint to the help.
 func (r ran) fails(t *testing.T, code int, parts ...string) {
 	t.Helper()
 	if want := code; r.code != code || r.out != "" || strings.Count(r.errs, "\n") != want {
@@ -143,7 +143,7 @@ func TestStoreCommands(t *testing.T) {
 	p.stop()
 	both("--data-dir", dir)
 
-	// Compaction, of the one that is stopped, and of it when it runs again.
+	// Compaction of the stopped store, and of the running one.
 	offline := func(args ...string) ran {
 		return fairlead(t, append(append([]string{"store"}, args...), "--data-dir", dir)...)
 	}
@@ -166,8 +166,8 @@ func TestStoreCommands(t *testing.T) {
 	p.stop()
 }
 
-// TestStoreVerify reads all of a store that is whole, and of one with a flipped bit,
-// which it refuses and leaves alone.
+// TestStoreVerify verifies an intact store, and one with a flipped bit, which it refuses and
+// does not change.
 func TestStoreVerify(t *testing.T) {
 	dir := t.TempDir()
 	p, c := etcdProcess(t, dir)

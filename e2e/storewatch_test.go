@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// watching is a `fairlead store watch`, or an `etcdctl watch`, that runs.
+// watching is a running `fairlead store watch` or `etcdctl watch`.
 type watching struct {
 	t     *testing.T
 	cmd   *exec.Cmd

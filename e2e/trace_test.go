@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/trace/show"
 )
 
-// tree asks for an event and all that came of it.
+// tree returns an event and all its effects.
 func (p *process) tree(rv string) (all []show.Event, at map[int64]show.Event) {
 	p.t.Helper()
 	r := fairlead(p.t, "trace", "--kubeconfig", p.Kubeconfig, "--rv", rv, "--tree", "-o", "json")
@@ -33,8 +33,8 @@ func (p *process) tree(rv string) (all []show.Event, at map[int64]show.Event) {
 
 var hops = []string{"received", "authorized", "admitted", "queued", "synced", "published", "cached"}
 
-// TestTrace scales a Deployment to 50 and looks at all that came of it: that each pod's
-// life has each hop, in the order of time, and the right causes.
+// TestTrace scales a Deployment to 50: each pod's life has every hop, in the order of time,
+// and the right causes.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	p := up(t, t.TempDir())
@@ -45,7 +45,7 @@ func TestTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer pods.Stop() // of another's program, which is to be seen as far as the wire
+	defer pods.Stop() // a client without reports: its events end at the flush
 	var first show.Event
 	if err := json.Unmarshal([]byte(firstLine(fairlead(t, "trace", "deploy/web", "--kubeconfig", p.Kubeconfig, "--since", "1h", "-o", "json").out)), &first); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestTraceRefusals(t *testing.T) {
 	fairlead(t, "trace", "--kubeconfig="+p.Kubeconfig, "--since=1m").fails(t, 1, "keeps no lives")
 }
 
-// TestDemo runs the story, for machines and for people.
+// TestDemo runs `fairlead demo` with JSON output and with text.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	r := fairlead(t, "demo", "--replicas=7", "-o", "json")
@@ -204,7 +204,8 @@ func TestDemo(t *testing.T) {
 	fairlead(t, "demo", "--replicas=0").fails(t, 2, "want 1 to 1000")
 }
 
-// TestFaults breaks a server by the command, and is refused where that is not allowed.
+// TestFaults injects faults with `fairlead fault`, which a server without --allow-faults
+// refuses.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	p := up(t, t.TempDir(), "--in-memory", "--nodes=0", "--allow-faults")
@@ -214,7 +215,7 @@ func TestFaults(t *testing.T) {
 	var failed struct{ Fault int }
 	r := p.kubectlFails("label", "configmap", "one", "a=b")
 	if !strings.Contains(r, "on purpose") {
-		t.Errorf("kubectl was told %s", r)
+		t.Errorf("kubectl printed %s", r)
 	}
 	told := fairlead(t, "trace", at, "cm/one", "--since=1h")
 	expect(t, "the trace", told.out, "fault 1, fail: patch configmaps default/one by kubernetes-admin failed with 409")

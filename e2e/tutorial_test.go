@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestTutorial does the experiment that tutorials print: kubectl proxy, a list with curl, and a
+// TestTutorial repeats the steps of common tutorials: kubectl proxy, a list with curl, and a
 // watch from the list's revision, which shows exactly the later events.
 func TestTutorial(t *testing.T) {
 	p := watched(t)

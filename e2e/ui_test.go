@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/server/ui"
 )
 
-// TestPage: the links of `up` and of `fairlead ui` lead to a session, in which the API
-// answers as to the kubeconfig's user.
+// TestPage: the links of `up` and of `fairlead ui` start a session with the rights of the
+// kubeconfig's user.
 func TestPage(t *testing.T) {
 	p := up(t, t.TempDir(), "--in-memory")
 	cmd := fairlead(t, "ui", "--kubeconfig", p.Kubeconfig)
@@ -54,7 +54,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 		if code, _ := ask("POST", "/ui/login", `{"secret":"`+secret+`"}`); code != http.StatusUnauthorized {
-			t.Errorf("the link is good twice: %d", code)
+			t.Errorf("the link works twice: %d", code)
 		}
 	}
 	p.stop()

@@ -1,4 +1,5 @@
-// Package controllerruntime_test uses the server as controllers and webhooks built with controller-runtime do.
+// Package controllerruntime_test tests controllers and webhooks that are built with
+// controller-runtime against the server.
 package controllerruntime_test
 
 import (

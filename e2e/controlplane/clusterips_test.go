@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// TestClusterIPsOfTwoServers: servers on one cluster never give an address twice, though
-// neither asks the other, and fill a range to its last address.
+// TestClusterIPsOfTwoServers: servers on one etcd cluster never allocate an address twice,
+// without communication between them, and can use all addresses of a range.
 func TestClusterIPsOfTwoServers(t *testing.T) {
 	etcd := startEtcd(t)
 	_, a := startForServices(t, controlplane.Options{Etcd: etcd})

@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestWatchWithEtcdctl is the oldest experiment in the book: a replication
-// controller is scaled through the API, and a watch of its key in etcd shows it.
+// TestWatchWithEtcdctl: a replication controller is scaled through the API, and `etcdctl
+// watch` of its key shows the write.
 func TestWatchWithEtcdctl(t *testing.T) {
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
 		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", EtcdListen: "127.0.0.1:0",

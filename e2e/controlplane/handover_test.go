@@ -54,7 +54,7 @@ func newReplica(t *testing.T, o controlplane.Options) (*replica, *controlplane.C
 
 const handedMaps = "/api/v1/namespaces/default/configmaps"
 
-// open sends a request; its answer ends with the test, or in a minute.
+// open sends a request, whose response ends with the test or after a minute.
 func (r *replica) open(method, path, body string) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	r.t.Cleanup(cancel)
@@ -66,7 +66,7 @@ func (r *replica) open(method, path, body string) (*http.Response, error) {
 	return r.http.Do(req)
 }
 
-// list holds the fields of a list that count here.
+// list has the fields of a list that the test reads.
 type list struct {
 	code     int
 	retry    string
@@ -141,9 +141,9 @@ func (r *replica) watch(after int) (next func() (string, int)) {
 	}
 }
 
-// TestHandover: two servers on one store, embedded in one of them or an etcd, are
-// one server to a client that watches: it loses A and goes on at B with no gap and
-// nothing twice, and a B that is behind waits instead of telling old news.
+// TestHandover: two servers share a store, embedded in one of them or an etcd. A watch that
+// loses server A continues at B without a gap or a duplicate. A B that is behind waits
+// instead of serving stale data.
 func TestHandover(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		a, cp := newReplica(t, controlplane.Options{DataDir: t.TempDir(), InMemory: true, EtcdListen: "127.0.0.1:0"})
@@ -173,7 +173,7 @@ func handover(t *testing.T, a, b *replica, store *badnet.Proxy) {
 		}
 	}
 
-	// A client loses A in the middle and goes on at B.
+	// A client loses A in the middle of its watch and continues at B.
 	const events = 60
 	next, last := a.watch(at), at
 	for i := range events {
@@ -230,7 +230,7 @@ func handover(t *testing.T, a, b *replica, store *badnet.Proxy) {
 	select {
 	case got := <-present:
 		if got.code == 200 {
-			t.Errorf("B lists a present that it does not know: %v", got)
+			t.Errorf("B answers a consistent list without its store: %v", got)
 		}
 		present <- got
 	default:

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// TestHealthWithoutStore: a server whose etcd has gone says so, in each check that needs it.
+// TestHealthWithoutStore: without its etcd each health check that needs etcd fails.
 func TestHealthWithoutStore(t *testing.T) {
 	far := startEtcd(t)
 	u, err := url.Parse(far.Servers[0])

@@ -46,7 +46,7 @@ func serviceCIDR(name, cidr string) *networkingv1.ServiceCIDR {
 	return &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{cidr}}}
 }
 
-// addressesOf lists the IPAddresses by name, each with the service it is of.
+// addressesOf maps the names of the IPAddresses to their services.
 func addressesOf(ctx context.Context, t *testing.T, c kubernetes.Interface) map[string]string {
 	t.Helper()
 	list, err := c.NetworkingV1().IPAddresses().List(ctx, metav1.ListOptions{})

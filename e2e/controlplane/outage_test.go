@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// TestEtcdOutage: without its etcd a server says so to whoever wants the present,
-// serves what it has to others, and goes on when the etcd is back: its watches
-// have missed nothing.
+// TestEtcdOutage: without its etcd a server answers consistent reads with an error, and reads
+// at any older revision from its cache. When etcd is back it continues, and its watches have
+// missed no event.
 func TestEtcdOutage(t *testing.T) {
 	far := startEtcd(t)
 	u, err := url.Parse(far.Servers[0])
@@ -38,7 +38,7 @@ func TestEtcdOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Stop()
-	// The server has it when it answers for that revision from what it has.
+	// The server's cache has the object once a read at its revision succeeds.
 	if _, err := maps.Get(t.Context(), "before", metav1.GetOptions{ResourceVersion: before.ResourceVersion}); err != nil {
 		t.Fatal(err)
 	}
@@ -46,11 +46,11 @@ func TestEtcdOutage(t *testing.T) {
 	etcd.Set(badnet.Conditions{Refuse: true})
 	etcd.Reset()
 	if got, err := maps.Get(t.Context(), "before", metav1.GetOptions{ResourceVersion: "0"}); err != nil || got.UID != before.UID {
-		t.Errorf("what the server has, without etcd: %v, %v", got, err)
+		t.Errorf("a read from the cache, without etcd: %v, %v", got, err)
 	}
 	_, err = maps.Get(t.Context(), "before")
 	if status := apierrors.APIStatus(nil); !errors.As(err, &status) || status.Status().Code < 500 {
-		t.Errorf("the present, without etcd: %v, want a server error", err)
+		t.Errorf("a consistent read, without etcd: %v, want a server error", err)
 	}
 
 	etcd.Set(badnet.Conditions{})

@@ -21,9 +21,9 @@ import (
 	"fairlead.dev/internal/controlplane/pki"
 )
 
-// TestReplicasPassOn: each server of a cluster judges for itself whether another server
-// is available, and says so in the one API service; what one has said holds at all, and
-// each passes requests on, with a certificate that they share.
+// TestReplicasPassOn: several servers share an etcd cluster and an APIService. Each checks the
+// extension server's availability and can write the APIService's condition, which then holds
+// for all. Each proxies requests, with a client certificate that they share.
 func TestReplicasPassOn(t *testing.T) {
 	etcd := startEtcd(t)
 	cpA, a := startReplica(t, controlplane.Options{DataDir: t.TempDir(), Etcd: etcd})
@@ -70,7 +70,7 @@ func TestReplicasPassOn(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	// The one that looks first is believed by both. A change of the service has them look.
+	// A change of the service makes both check it. The condition of the first holds for both.
 	stop()
 	look := client.MergePatch(map[string]any{"metadata": map[string]any{"labels": map[string]any{"look": "again"}}})
 	if _, err := client.For[*corev1.Service](a).Namespace("default").Patch(t.Context(), svc.Name, look); err != nil {
@@ -79,7 +79,7 @@ func TestReplicasPassOn(t *testing.T) {
 	saysAtBoth("FailedDiscoveryCheck")
 	for _, cp := range []*controlplane.ControlPlane{cpB, cpA} {
 		if got := ask(cp); !strings.HasPrefix(got, "503 ") {
-			t.Errorf("its server has gone: %s", got)
+			t.Errorf("without the extension server: %s", got)
 		}
 	}
 }

@@ -25,7 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// startEtcd starts a cluster of one that speaks TLS and requires client certificates.
+// startEtcd starts a cluster of one member, with TLS and required client certificates.
 func startEtcd(t *testing.T) controlplane.Etcd {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,9 +108,9 @@ func configMap(name, value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Data: map[string]string{"v": value}}
 }
 
-// TestReplicas: two API servers on one etcd cluster are one API server. What was
-// written through one is read through the other, at once; a watch of one goes on
-// at the other, and at one that has just started.
+// TestReplicas: two API servers on one etcd cluster act as one. An object that was written
+// through one can be read through the other at once. A watch of one can continue at the
+// other, and at a server that has just started.
 func TestReplicas(t *testing.T) {
 	etcd := startEtcd(t)
 	etcd.Prefix = "/cluster-1"
@@ -123,8 +123,8 @@ func TestReplicas(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), etcd.Servers[0]) {
 			break
 		}
-		// Why it was refused comes in an alert that the closing of the connection may
-		// overtake; which server refused is told, if there was time to ask it.
+		// The reason comes in a TLS alert, which can be lost when the connection closes. The
+		// error names the server, unless the time was over before it was asked.
 		if err == nil || limit > 10*time.Second {
 			t.Fatalf("started without a certificate for etcd: %v, want an error that names the server", err)
 		}
@@ -153,7 +153,7 @@ func TestReplicas(t *testing.T) {
 		if err != nil || len(list.Items) != len(start.Items)+i+1 {
 			t.Fatalf("B lists %d, %v", len(list.Items), err)
 		}
-		// Each sees the other's writes as a conflict, not too late.
+		// Each detects a conflict with the other's write.
 		read.Data["v"] = "2"
 		if _, err := mapsB.Update(t.Context(), read); err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ func TestReplicas(t *testing.T) {
 		}
 	}
 
-	// The same events at B as at A, from where A's list was.
+	// B sends the same events as A after the revision of A's list.
 	story := func(maps client.Resource[*corev1.ConfigMap]) (told []string) {
 		t.Helper()
 		w, err := maps.Watch(t.Context(), metav1.ListOptions{ResourceVersion: start.ResourceVersion})
@@ -195,14 +195,14 @@ func TestReplicas(t *testing.T) {
 	}
 	want := fmt.Sprint(story(mapsA))
 	if got := fmt.Sprint(story(mapsB)); got != want {
-		t.Errorf("B tells\n%s\nA told\n%s", got, want)
+		t.Errorf("B sent\n%s\nA sent\n%s", got, want)
 	}
 	if err := cpA.Stop(); err != nil {
 		t.Error(err)
 	}
 	_, a = startReplica(t, controlplane.Options{DataDir: dirA, Etcd: etcd})
 	if got := fmt.Sprint(story(client.For[*corev1.ConfigMap](a).Namespace("default"))); got != want {
-		t.Errorf("A, started again, tells\n%s\nbefore it told\n%s", got, want)
+		t.Errorf("A, started again, sent\n%s\nbefore\n%s", got, want)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestReplicasShareKeys(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dirs[1], "pki")); !os.IsNotExist(err) {
 		t.Errorf("keys lie in the directory: %v", err)
 	}
-	// A's client certificate is good at B.
+	// B accepts A's client certificate.
 	config := a.Config()
 	config.Host = b.Config().Host
 	c, err := client.New(config, client.Options{})
@@ -227,7 +227,7 @@ func TestReplicasShareKeys(t *testing.T) {
 	if _, err := maps.Create(t.Context(), configMap("one", "1")); err != nil {
 		t.Fatal(err)
 	}
-	// No request finds the keys.
+	// No request can read the keys.
 	for _, path := range []string{"/registry/fairlead-pki", "/api/v1/fairlead-pki", "/fairlead-pki"} {
 		if _, err := c.REST().Do(t.Context(), client.Request{Path: path}); !apierrors.IsNotFound(err) {
 			t.Errorf("%s: %v", path, err)

@@ -38,7 +38,7 @@ var unreadable = map[string]string{
 	"protobuf":       "k8s\x00\n\x00",
 }
 
-// rig is a control plane whose store others can write to.
+// rig is a control plane whose store the test can write to.
 type rig struct {
 	t    *testing.T
 	api  kubernetes.Interface
@@ -161,8 +161,8 @@ func eachStore(t *testing.T, test func(*testing.T, *rig)) {
 }
 
 // TestUnreadableValueIsPresent replaces a Deployment's stored value by one that cannot be
-// read. Every request says so, nothing that depends on the Deployment is collected, its
-// namespace stays, and only an unsafe deletion removes it.
+// read. Every request returns an error about it, the Deployment's dependents are not
+// collected, its namespace stays, and only an unsafe deletion removes it.
 func TestUnreadableValueIsPresent(t *testing.T) {
 	eachStore(t, func(t *testing.T, r *rig) {
 		const key = "/registry/deployments/a/vic"
@@ -198,7 +198,7 @@ func TestUnreadableValueIsPresent(t *testing.T) {
 	})
 }
 
-// limit gives the namespace's quota these limits and waits until its controller has counted for them.
+// limit sets the limits of the namespace's quota and waits until its status has them.
 func (r *rig) limit(ns string, limits map[corev1.ResourceName]string) *corev1.ResourceQuota {
 	r.t.Helper()
 	ctx, quotas := r.t.Context(), r.api.CoreV1().ResourceQuotas(ns)
@@ -226,8 +226,8 @@ func (r *rig) limit(ns string, limits map[corev1.ResourceName]string) *corev1.Re
 	return counted
 }
 
-// quotaCounts lowers a quota's limit, so that its controller counts anew, and expects the
-// Deployment that cannot be read to be counted: there is no room for a second one.
+// quotaCounts lowers a quota's limit, so that its controller counts again, and expects the
+// unreadable Deployment to be counted: a second one exceeds the quota.
 func (r *rig) quotaCounts(ns string) {
 	r.t.Helper()
 	quota := r.limit(ns, map[corev1.ResourceName]string{"count/deployments.apps": "1"})
@@ -240,7 +240,7 @@ func (r *rig) quotaCounts(ns string) {
 	r.wantStatus("a second Deployment", err, http.StatusForbidden, metav1.StatusReasonForbidden, "exceeded quota: limit")
 }
 
-// refused makes every request that needs the Deployment's value.
+// refused sends each kind of request that needs the Deployment's value, and expects an error.
 func (r *rig) refused(what string) {
 	r.t.Helper()
 	ctx, a, all := r.t.Context(), r.api.AppsV1().Deployments("a"), r.api.AppsV1().Deployments("")
@@ -299,8 +299,8 @@ func (r *rig) refused(what string) {
 	}
 }
 
-// collectorLeavesAlone waits until the collector has worked after the value became
-// unreadable, on objects with such an owner too.
+// collectorLeavesAlone checks that the garbage collector keeps dependents of the unreadable
+// object. It waits until the collector has worked after the value became unreadable.
 func (r *rig) collectorLeavesAlone(ns string) {
 	r.t.Helper()
 	ctx := r.t.Context()
@@ -357,8 +357,8 @@ func (r *rig) namespaceStays(ns string) {
 	})
 }
 
-// TestReadableAgain makes a value unreadable and puts it back. client-go's informer must
-// neither see a deletion nor miss what came with the repair.
+// TestReadableAgain makes a value unreadable and repairs it. client-go's informer must not
+// see a deletion, and must see the repaired object.
 func TestReadableAgain(t *testing.T) {
 	eachStore(t, func(t *testing.T, r *rig) {
 		const key = "/registry/deployments/a/vic"

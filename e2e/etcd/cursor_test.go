@@ -52,11 +52,11 @@ func readTo(t *testing.T, c storage.Cursor, rev storage.Revision) (events []stor
 	}
 }
 
-// small is a cursor's room in the tests of slow ones: some ten events.
+// small is the buffer size of a slow cursor: about ten events.
 const small = 4 << 10
 
-// TestSlowCursor: a cursor that is read late has let go of its watch, and takes it
-// up again without a gap.
+// TestSlowCursor: a cursor that is read late has canceled its watch, and opens it again
+// without a gap.
 func TestSlowCursor(t *testing.T) {
 	s := open(t, startMember(t), etcd.Options{Buffer: small})
 	c := watch(t, s, "/", storage.NoEnd, 0)
@@ -76,7 +76,7 @@ func TestSlowCursor(t *testing.T) {
 	}
 }
 
-// TestSlowCursorIsOvertaken: the events that a slow cursor has not been fed are compacted.
+// TestSlowCursorIsOvertaken: a slow cursor fails if its next events have been compacted.
 func TestSlowCursorIsOvertaken(t *testing.T) {
 	s := open(t, startMember(t), etcd.Options{Buffer: small})
 	c := watch(t, s, "/", storage.NoEnd, 0)
@@ -120,7 +120,7 @@ func TestQuietCursorComesUp(t *testing.T) {
 	}
 }
 
-// TestLargeTransaction comes in fragments, and is seen whole.
+// TestLargeTransaction: a cursor returns a transaction whole that etcd sends in fragments.
 func TestLargeTransaction(t *testing.T) {
 	s := open(t, startMember(t), etcd.Options{})
 	c := watch(t, s, "/", storage.NoEnd, 0)
@@ -215,7 +215,7 @@ func TestPrefixIsAWall(t *testing.T) {
 	}
 }
 
-// TestLongRange is put together from several answers, of one revision.
+// TestLongRange: a long range comes in several responses, all of one revision.
 func TestLongRange(t *testing.T) {
 	s := open(t, startMember(t), etcd.Options{})
 	const n = 3500

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/storage"
 )
 
-// patience bounds every wait for an event that must come; it is no measure.
+// patience bounds every wait for an event. It is not a measure of speed.
 const patience = time.Minute
 
 // history writes one numbered value after the other, and watches them. In the end every
@@ -56,7 +56,7 @@ func begin(t *testing.T, writer, watched storage.Store) *history {
 func (h *history) write(ctx context.Context) {
 	for i := 0; ctx.Err() == nil; i++ {
 		value := strconv.Itoa(i)
-		// Two keys, so that a transaction that is split would be seen.
+		// Two keys, so that the test notices a split transaction.
 		res, err := h.store.Commit(context.Background(), storage.Txn{Then: []storage.Op{
 			{Key: fmt.Sprint("/h/a", i%10), Value: []byte(value)},
 			{Key: "/h/b", Value: []byte(value)},

@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/storage/etcd"
 )
 
-// TestMembersComeAndGo runs the troubles of a cluster of three, one after the other, while one
-// store writes and another one watches.
+// TestMembersComeAndGo stops, kills and moves members of a cluster of three, while one store
+// writes and another one watches.
 func TestMembersComeAndGo(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t)
@@ -32,7 +32,7 @@ func TestMembersComeAndGo(t *testing.T) {
 			if !errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("%s: %v", what, err)
 			} else if what == "no trust" && !strings.Contains(err.Error(), "certificate signed by unknown authority") {
-				if timeout < patience { // which may have passed before they had shaken hands
+				if timeout < patience { // a short timeout can end before the TLS handshake
 					continue
 				}
 				t.Errorf("%s: %v", what, err) // the other's refusal may be lost with the connection

@@ -26,8 +26,8 @@ func TestConformanceBelowPrefix(t *testing.T) {
 	})
 }
 
-// TestTroubles plays troubles at random: members are killed, leaders moved, and members stopped for
-// a while, which is worse than killed, for their connections stay.
+// TestTroubles injects random faults: it kills members, moves the leader, and stops members
+// for a while, which is worse than a kill, since their connections stay open.
 func TestTroubles(t *testing.T) {
 	const seed, rounds = 1, 30
 	random := rand.New(rand.NewPCG(seed, 0))

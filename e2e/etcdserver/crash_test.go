@@ -162,8 +162,7 @@ var registers = porcupine.NondeterministicModel{
 // unknownRevision is the revision of a write without an answer.
 const unknownRevision = -1
 
-// crashes is how often TestCrashes kills the server; the long run, with the tag
-// soak, does it more often.
+// crashes is how often TestCrashes kills the server; more often with the tag soak.
 var crashes = 10
 
 // TestCrashes kills the server again and again under clients that read and write, and one that

@@ -46,7 +46,7 @@ func etcdctl(t *testing.T, endpoint, stdin string, args ...string) string {
 	return string(out)
 }
 
-// TestEtcdctl goes through etcdctl's commands as a person would.
+// TestEtcdctl runs etcdctl's commands.
 func TestEtcdctl(t *testing.T) {
 	c, store := serve(t)
 	endpoint := c.Endpoints()[0]

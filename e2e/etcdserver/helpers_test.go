@@ -29,7 +29,7 @@ func serve(t testing.TB) (*clientv3.Client, storage.Store) {
 	return connect(t, serveStore(t, etcdserver.Config{Store: store, ProgressInterval: 50 * time.Millisecond})), store
 }
 
-// serveStore serves until the test ends, and returns where.
+// serveStore serves a store until the test ends, and returns its address.
 func serveStore(t testing.TB, c etcdserver.Config) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -39,8 +39,9 @@ func startEtcd(t testing.TB) string {
 	return e.Clients[0].Addr().String()
 }
 
-// TestTwins plays the same long random game with etcd and with us. Every answer must be the same,
-// to the last field and the last word of an error, except the identity of the server.
+// TestTwins sends the same long random sequence of requests to etcd and to us. Every response
+// must be the same, to the last field and the last word of an error, except the identity of
+// the server.
 func TestTwins(t *testing.T) {
 	address := startEtcd(t)
 	for seed := range uint64(2) {

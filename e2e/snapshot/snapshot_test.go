@@ -122,8 +122,7 @@ func TestEtcdReadsOurs(t *testing.T) {
 	}
 }
 
-// TestWeReadEtcds restores what a real etcd saved, with history, deletions and a
-// lease in it.
+// TestWeReadEtcds restores a snapshot of a real etcd, with history, deletions and a lease.
 func TestWeReadEtcds(t *testing.T) {
 	c := embed.NewConfig()
 	c.Dir, c.LogLevel, c.LogOutputs = t.TempDir(), "fatal", []string{"/dev/null"}

@@ -14,15 +14,15 @@ import (
 // aloneEnv makes this program run one case for another one.
 const aloneEnv = "FAIRLEAD_TEST_ALONE"
 
-// stalled is the exit code of a case that failed and was not run all the time; enough is the pause
-// that makes it so: some cases give an event no more than 150 ms to come.
+// stalled is the exit code of a case that failed in a process that was paused for enough or
+// longer. Some cases wait no more than 150 ms for an event.
 const (
 	stalled = 75
 	enough  = 40 * time.Millisecond
 )
 
-// patient runs a case of upstream's that measures time by itself. It gets a process of
-// its own, and if that fails, and the machine has let it stand meanwhile, another one.
+// patient runs a case of upstream's that measures time, in a process of its own. If the case
+// fails, and the process was paused meanwhile, patient runs it again.
 func patient(t *testing.T, run func(t *testing.T)) {
 	t.Helper()
 	if os.Getenv(aloneEnv) != "" {
