@@ -51,19 +51,8 @@ var proseLimit = rates{what: 10, who: 1, nobody: 8, says: 2, forWho: 0}
 // proseDebt has the rooms that are still above the limit, with their rates today. A rate
 // here may only fall, and a room without a line has the limit.
 var proseDebt = map[string]rates{
-	"bench":                 {what: 10, who: 1, nobody: 27, says: 2, forWho: 0},
-	"client":                {what: 10, who: 1, nobody: 18, says: 2, forWho: 0},
-	"clients":               {what: 160, who: 23, nobody: 47, says: 2, forWho: 0},
-	"cmd":                   {what: 10, who: 1, nobody: 23, says: 2, forWho: 0},
-	"compat":                {what: 10, who: 1, nobody: 21, says: 2, forWho: 0},
-	"docs":                  {what: 10, who: 6, nobody: 17, says: 2, forWho: 0},
-	"e2e":                   {what: 23, who: 6, nobody: 12, says: 2, forWho: 0},
-	"internal/client":       {what: 10, who: 1, nobody: 66, says: 2, forWho: 0},
-	"internal/controlplane": {what: 91, who: 18, nobody: 48, says: 15, forWho: 5},
-	"internal/server":       {what: 10, who: 5, nobody: 14, says: 2, forWho: 0},
-	"internal/trace":        {what: 10, who: 10, nobody: 22, says: 2, forWho: 0},
-	"server":                {what: 94, who: 16, nobody: 61, says: 11, forWho: 5},
-	"trace":                 {what: 10, who: 1, nobody: 37, says: 2, forWho: 0},
+	"internal/server": {what: 10, who: 5, nobody: 14, says: 2, forWho: 0},
+	"server":          {what: 94, who: 16, nobody: 61, says: 11, forWho: 5},
 }
 
 // proseRoom is the room of a file: its top folder, or one below internal.

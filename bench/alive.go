@@ -92,7 +92,7 @@ func (l *lives) until(done func() bool) error {
 	return nil
 }
 
-// untilRunning reads until so many have been seen to run and have not gone.
+// untilRunning reads until n pods have become Running and are not deleted.
 func (l *lives) untilRunning(n int) error {
 	return l.until(func() bool { return len(l.running) >= n })
 }
@@ -106,7 +106,7 @@ func (b *bench) untilRolledOut(ctx context.Context, namespace, name string) erro
 	})
 }
 
-// untilOne watches an object until it is as wanted.
+// untilOne watches an object until done returns true.
 func untilOne[T any](ctx context.Context, b *bench, path, name string, done func(*T) bool) error {
 	w, err := b.follow(ctx, path+"?fieldSelector=metadata.name%3D"+name)
 	if err != nil {

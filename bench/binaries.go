@@ -31,7 +31,7 @@ func (b *binaries) find(ctx context.Context, dir string, o *options) error {
 		needed     bool
 		from, name string
 	}{
-		{&b.fairlead, ours || whole, "..", "fairlead"}, // its nodes are the other's too
+		{&b.fairlead, ours || whole, "..", "fairlead"}, // kube-apiserver's cluster needs its simulated nodes
 		{&b.kubeAPIServer, theirs, "../compat", "kube-apiserver"},
 		{&b.etcd, theirs, "../compat", "etcd"},
 		{&b.kubeControllerManager, theirs && whole, "../compat", "kube-controller-manager"},

@@ -12,7 +12,7 @@ import (
 )
 
 // startFairlead runs the store and the API server without controllers, as the other peer
-// does; or all parts, in one process. It has no limit on requests, as the other has none.
+// does; or all parts, in one process. As with the other peer, requests are not limited.
 func startFairlead(b *binaries, dir string, nodes int) (*server, error) {
 	address, err := freeAddress()
 	if err != nil {

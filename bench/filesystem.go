@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filesystem is the type of a folder's file system: in memory fsync costs nothing.
+// filesystem is the type of a folder's file system. In memory fsync is free of cost.
 func filesystem(dir string) string {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

@@ -93,7 +93,7 @@ func (b *bench) change(ctx context.Context, patch string) error {
 	})
 }
 
-// scale takes replicas away and waits until their pods have gone.
+// scale removes replicas and waits until their pods are deleted.
 func scale(ctx context.Context, b *bench) ([]figure, error) {
 	if err := b.scaled(ctx, b.Replicas); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 const (
 	// crowdWindow is the HTTP/2 window of a client of the crowd.
 	crowdWindow = 64 << 10
-	// crowdTime bounds how long the crowd reads: it is there to be there.
+	// crowdTime bounds how long the crowd reads.
 	crowdTime = 15 * time.Second
 )
 
@@ -105,7 +105,7 @@ func (b *bench) gather(ctx context.Context, cs []*client, row string, r request)
 	}, nil
 }
 
-// watchMemory notes the most memory that the server has until ctx ends.
+// watchMemory measures the server's peak memory until ctx ends.
 func (b *bench) watchMemory(ctx context.Context, peak *atomic.Int64) {
 	for sleep(ctx, 20*time.Millisecond) == nil {
 		if now, err := b.server.resident(); err == nil {

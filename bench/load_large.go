@@ -95,7 +95,7 @@ func wide(ctx context.Context, b *bench) ([]figure, error) {
 	}, figures...), nil
 }
 
-// leases looks on while nodes renew their leases: how many processors does that take?
+// leases measures the CPU time of the nodes' lease renewals.
 func leases(ctx context.Context, b *bench) ([]figure, error) {
 	if err := b.untilLeased(ctx); err != nil {
 		return nil, err

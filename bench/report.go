@@ -85,7 +85,7 @@ func (r *report) add(peer string, round int, f figure) {
 		w := rowOf(f.row)
 		i = len(r.Rows)
 		r.Rows = append(r.Rows, &line{
-			Row: w.key, Title: w.title(&r.Sizes), Unit: w.unit.name, Goal: w.goal, Most: w.most,
+			Row: w.key, Title: w.title(&r.Sizes), Unit: w.unit.name, Goal: w.goal, Most: w.limit,
 			Median: map[string]float64{}, Values: map[string]map[int]float64{},
 		})
 	}

@@ -10,11 +10,11 @@ type row struct {
 	key   string
 	title func(s *sizes) string
 	unit  unit
-	// goal is the wanted ratio: how many times better Fairlead should be. 0 for none.
+	// goal is the wanted ratio: how many times better Fairlead should be. 0 means no goal.
 	goal float64
-	// most is the most that Fairlead should need, in the unit of the row and for the sizes
-	// of full. 0 for none.
-	most float64
+	// limit is the maximum that Fairlead should need, in the unit of the row and for the sizes
+	// of full. 0 means no limit.
+	limit float64
 }
 
 type unit struct {

@@ -17,7 +17,7 @@ type sizes struct {
 	Watchers int `json:"watchers"` // of one fan-out
 	Events   int `json:"events"`   // that each of them sees
 	Nodes    int `json:"nodes"`    // watchers of a node's own pods
-	Idle     int `json:"idle"`     // watches that see nothing
+	Idle     int `json:"idle"`     // watches without events
 	PerConn  int `json:"perConn"`  // watches on one connection
 	Crowd    int `json:"crowd"`    // lists at once, on a connection each
 

@@ -17,8 +17,8 @@ const (
 	// loadTimeout bounds one load, and clusterTimeout one of a whole control plane.
 	loadTimeout    = 5 * time.Minute
 	clusterTimeout = 15 * time.Minute
-	// pause is between two loads, so that none pays for the background work of the one
-	// before.
+	// pause separates two loads, so that the second does not pay for the background work of
+	// the first.
 	pause = 500 * time.Millisecond
 )
 

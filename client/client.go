@@ -112,7 +112,7 @@ func (c *Client) As(user string) *Client {
 // Scheme returns the scheme that maps kinds to Go types.
 func (c *Client) Scheme() *runtime.Scheme { return c.scheme }
 
-// Trace is the client's log of the lives of events; nil if there is none.
+// Trace is the client's log of the lives of events; nil to record no events.
 func (c *Client) Trace() *trace.Log { return c.trace }
 
 // REST returns the layer of plain requests.

@@ -22,7 +22,7 @@
 //
 // A server's error is a *apierrors.StatusError for errors.As, so that apierrors.IsNotFound
 // and the like work, and a Reason for errors.Is (ErrNotFound). If no response arrived, the
-// error is net/http's, or ErrSilent if the server or the network sent nothing in time.
+// error is net/http's, or ErrSilent if no data arrived in time.
 // After 429, or 5xx with Retry-After, the request is repeated a few times at the time that
 // the server asks for. A GET whose connection broke is repeated too. No other request is
 // ever sent twice.

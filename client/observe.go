@@ -15,7 +15,7 @@ type Exchange struct {
 	Attempt int           // 0 for the first sending
 	Waited  time.Duration // for the rate limiter, before
 	Took    time.Duration // from sending until the answer was read; of a stream, until it began
-	Code    int           // of the response; 0 if there was none
+	Code    int           // of the response; 0 without a response
 	Err     error         // if there was no response, or it could not be read
 	// Sent and Received are the bytes of the two bodies; Received is 0 for a stream.
 	Sent, Received int
@@ -34,7 +34,7 @@ type guardKey struct{}
 // WithWriteGuard returns a context whose requests are sent only while check returns nil;
 // otherwise they fail with its error. check is called immediately before each attempt to
 // send a request other than GET, on the sending goroutine. Package leader guards a leader's
-// work, so that a process that slept beyond the end of its lease writes nothing. Guards of
+// work, so that a process that slept beyond the end of its lease does not write. Guards of
 // nested contexts are all checked.
 func WithWriteGuard(ctx context.Context, check func() error) context.Context {
 	if outer, ok := ctx.Value(guardKey{}).(func() error); ok {

@@ -87,7 +87,7 @@ func diff(old, new Object, lock bool) Patch {
 	return p
 }
 
-// IsEmpty reports whether the patch changes nothing.
+// IsEmpty reports whether the patch has no changes.
 func (p Patch) IsEmpty() bool { return p.err == nil && string(p.Data) == "{}" }
 
 // Patch changes an object and returns it as the server stored it.

@@ -100,8 +100,9 @@ func TestRecorderFoldsAndCuts(t *testing.T) {
 	}
 }
 
-// A server that is away for half a minute misses no event, and gets none twice if only the
-// response was lost. Rejected events are not sent again.
+// TestRecorderWaitsForItsServer: a server that does not answer for half a minute misses no
+// event, and gets an event only once if its response was lost. Rejected events are not sent
+// again.
 func TestRecorderWaitsForItsServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &events{all: map[string]*corev1.Event{}}

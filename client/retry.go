@@ -36,7 +36,7 @@ func broken(err error) bool {
 		utilnet.IsProbableEOF(err) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// pause waits before the next attempt. It returns false if there should be none.
+// pause waits before the next attempt. It returns false after the last one.
 func pause(ctx context.Context, attempt int, d time.Duration) bool {
 	if attempt+1 >= attempts {
 		return false

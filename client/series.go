@@ -11,7 +11,7 @@ import (
 )
 
 // Act records that the component performed action on regarding, for a reason, with related
-// (nil for none) as the other object. It is written as an Event of events.k8s.io/v1, where
+// (may be nil) as the other object. It is written as an Event of events.k8s.io/v1, where
 // Event writes one of core/v1. A repeat does not make a new Event, but raises the series of
 // the first one, which is written when it begins, each half hour, and six minutes after its
 // last repeat. eventType is as for Event; the note is formatted as by fmt. It never blocks.

@@ -27,8 +27,8 @@ type surroundings struct {
 }
 
 // surroundings makes claims in every state that needs no controller: bound to volumes of a
-// node, of zones or of a driver, and without a volume, permanently or until the first pod,
-// for which none can be provisioned.
+// node, of zones or of a driver, or without a volume: permanently, or until the first pod, for
+// which no volume can be provisioned.
 func (g *clusterMaker) surroundings() (s surroundings) {
 	late, nowhere := storagev1.VolumeBindingWaitForFirstConsumer, []corev1.TopologySelectorTerm{{
 		MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: corev1.LabelTopologyZone, Values: []string{"south"}}},

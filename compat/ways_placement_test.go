@@ -83,9 +83,9 @@ func placement(p *place) {
 	see(p, "pods", "apart-3", "bound", func(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" })
 }
 
-// preemption: a pod of high priority whose port is in use on every node preempts one of the
-// users. The low ones have the priority of the other tests' pods, so that none is another's
-// possible victim.
+// preemption: a pod of high priority whose host port is in use on every node preempts one of
+// the pods that use it. Those have the priority of the other tests' pods, so that they are not
+// victims of each other.
 func preemption(p *place) {
 	for name, value := range map[string]int32{"low": 0, "high": 1000} {
 		p.must(p.c.SchedulingV1().PriorityClasses().Create(p.ctx, &schedulingv1.PriorityClass{ObjectMeta: named(name), Value: value}, metav1.CreateOptions{}))

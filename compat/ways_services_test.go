@@ -19,7 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// services: the endpoints of a Service, ready and not, and none once the pods are deleted.
+// services: the endpoints of a Service, ready and not ready, are deleted with the pods.
 func services(p *place) {
 	p.must(p.c.CoreV1().Services(p.ns).Create(p.ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: map[string]string{"a": "b"}},
 		Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromString("serve")}}}}, metav1.CreateOptions{}))

@@ -26,7 +26,7 @@
 //
 // # Concurrency
 //
-// All methods may be called from any goroutine, and on a nil *Log, which records nothing.
+// All methods may be called from any goroutine, and on a nil *Log, which is disabled.
 // Recording takes a lock, a few stores and no allocation; BenchmarkStamps measures it.
 // Readers get copies.
 package trace

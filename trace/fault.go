@@ -9,7 +9,7 @@ type InjectedFault struct {
 	Action string    `json:"action"`
 	What   string    `json:"what"`
 	At     time.Time `json:"at"`
-	// Revision is the affected event, 0 if there is none, or it is no longer known.
+	// Revision is the affected event, 0 if no event was affected, or it is no longer known.
 	Revision int64 `json:"revision,omitempty"`
 	// Stream is the watch, nil if it was no watch; the rest is the request.
 	Stream      *Stream `json:"stream,omitempty"`

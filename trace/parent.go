@@ -104,7 +104,7 @@ func WithParent(ctx context.Context, p *Parent) context.Context {
 	return context.WithValue(ctx, contextKey{}, p)
 }
 
-// FromContext is the context's Parent, nil if there is none.
+// FromContext is the context's Parent, or nil.
 func FromContext(ctx context.Context) *Parent {
 	p, _ := ctx.Value(contextKey{}).(*Parent)
 	return p
@@ -119,7 +119,7 @@ func Revision(resourceVersion string) int64 {
 	return n
 }
 
-// ID is the trace in the specification's format, "" if there is none.
+// ID is the trace ID in the specification's format, or "".
 func (p *Parent) ID() string {
 	if p.Trace == [16]byte{} {
 		return ""

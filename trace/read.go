@@ -21,10 +21,10 @@ type Life struct {
 	User        string `json:"user,omitempty"`
 	Agent       string `json:"agent,omitempty"`
 	// Causes are the revisions of the events that the writer acted on, and Reconcile the
-	// number of the reconcile that made it, 0 if there is none.
+	// number of the reconcile that made the write, or 0.
 	Causes    []int64 `json:"causes,omitempty"`
 	Reconcile uint64  `json:"work,omitempty"`
-	// Trace is the W3C trace of the request, "" if there is none.
+	// Trace is the W3C trace ID of the request, or "".
 	Trace string `json:"trace,omitempty"`
 	// Began is when the first hop was passed; the hops' times count from there.
 	Began time.Time `json:"began"`

@@ -52,10 +52,10 @@ type Reconcile struct {
 	// Handed is when the handler was given the first event and queued the key; Begun and
 	// Ended are the reconcile's.
 	Handed, Begun, Ended Instant
-	// Listed reports whether the causes are of objects that were there when the controller began.
+	// Listed reports whether the causes are of objects in the controller's first list.
 	Listed bool
-	// After is the requeue delay that the controller asked for, 0 if none; Failures the
-	// number of consecutive failures of the key; Err the error.
+	// After is the requeue delay that the controller asked for, or 0; Failures the number of
+	// consecutive failures of the key; Err the error.
 	After    time.Duration
 	Failures int
 	Err      string

@@ -123,7 +123,7 @@ func TestHostileReports(t *testing.T) {
 	}
 }
 
-// TestReportsOfManyCauses: reports with many causes have fewer entries, and lose none.
+// TestReportsOfManyCauses: reports with many causes have fewer entries, and lose no cause.
 func TestReportsOfManyCauses(t *testing.T) {
 	l := New(Options{})
 	none := func(context.Context) error { return nil }

@@ -172,7 +172,7 @@ func (w *OpenStream) Close() {
 	w.Flushed(0)
 }
 
-// Reached is the revision of the last framed event, 0 if there is none.
+// Reached is the revision of the last framed event, or 0.
 func (w *OpenStream) Reached() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -2,7 +2,7 @@ package trace
 
 import "slices"
 
-// Newest is the newest revision in the Log, 0 if there is none.
+// Newest is the newest revision in the Log, or 0.
 func (l *Log) Newest() int64 {
 	l.lives.Lock()
 	defer l.lives.Unlock()

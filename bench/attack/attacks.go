@@ -22,7 +22,7 @@ var attacks = []attack{
 	{name: "bodies", title: "4 connections of 1,000 streams, each announcing 3 MB and sending 1 byte, from an account without a role", run: bodies, limit: 10 * time.Second},
 	{name: "drips", title: "100 bodies over HTTP/2 and 100 over HTTP/1.1, a byte a second", run: drips, limit: 75 * time.Second},
 	{name: "lists", title: "2,000 lists of 20 MB at once, by one account", prepare: func(ctx context.Context, s *server) error { return s.fill(ctx, 2000, 10<<10) }, run: lists, limit: 20 * time.Second},
-	{name: "unread-lists", title: "2,000 lists of 20 MB that nobody reads", prepare: func(ctx context.Context, s *server) error { return s.fill(ctx, 2000, 10<<10) }, run: unreadLists, limit: 10 * time.Second},
+	{name: "unread-lists", title: "2,000 unread lists of 20 MB", prepare: func(ctx context.Context, s *server) error { return s.fill(ctx, 2000, 10<<10) }, run: unreadLists, limit: 10 * time.Second},
 	{name: "writers", title: "256 writers of one account", run: writers, limit: 10 * time.Second},
 	{name: "owners", title: "a create with 30,000 ownerReferences", run: owners, limit: 90 * time.Second},
 	{name: "finalizers", title: "a create with 80,000 finalizers", run: finalizers, limit: 90 * time.Second},
@@ -45,7 +45,7 @@ var attacks = []attack{
 	{name: "pings", title: "PING flood, answers unread, 4 connections", run: frames(pings), limit: 6 * time.Second},
 	{name: "settings", title: "SETTINGS flood, answers unread, 4 connections", run: frames(settings), limit: 6 * time.Second},
 	{name: "empty-data", title: "empty DATA frames, 4 connections", run: frames(emptyData), limit: 6 * time.Second},
-	{name: "idle", title: "2,000 TLS connections that say nothing", run: idle, limit: 10 * time.Second},
+	{name: "idle", title: "2,000 idle TLS connections", run: idle, limit: 10 * time.Second},
 	{name: "watches", title: "500 watches with a window of 0, and 2,000 writes of 5 KB", run: unreadWatches, limit: 40 * time.Second},
 }
 

@@ -182,7 +182,7 @@ func bodies(ctx context.Context, s *server) string {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			r, err := s.raw(ctx, s.nobody)
+			r, err := s.raw(ctx, s.roleless)
 			if err != nil {
 				o.add("connections refused")
 				return

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// smuggled are requests of HTTP/1.1 whose end two servers in a row may see in different places
-// (RFC 9112, section 11.2), and others that no server should take for one of its own.
+// smuggled are HTTP/1.1 requests whose end two servers in a row can find in different places
+// (RFC 9112, section 11.2), and other malformed requests that every server should reject.
 var smuggled = []string{
 	"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nG",
 	"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",

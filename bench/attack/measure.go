@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// attack is one way to take a server from its users.
+// attack is one way to make a server unavailable.
 type attack struct {
 	name, title string
 	// prepare makes the attack's objects; it may be nil.
@@ -20,7 +20,7 @@ type attack struct {
 	limit time.Duration
 }
 
-// measure starts a server, attacks it, and words a row of the table.
+// measure starts a server, attacks it, and formats a row of the table.
 func measure(ctx context.Context, o options, peer string, a attack, dir string) (string, error) {
 	s, err := startServer(ctx, o, peer, dir)
 	if err != nil {

@@ -31,9 +31,9 @@ type server struct {
 	processes []*exec.Cmd
 	admin     *http.Client
 	token     string // of the administrator, "" if the client has a certificate
-	// mallory is a service account that may read and write in the namespace default, nobody
-	// one without rights.
-	mallory, nobody string
+	// mallory is a token of a service account that may read and write in the namespace
+	// default, roleless of one without rights.
+	mallory, roleless string
 
 	peak   atomic.Int64 // bytes, since watch began
 	tooBig atomic.Bool  // the server was stopped for its memory
@@ -212,7 +212,7 @@ func (s *server) must(ctx context.Context, method, path, body string) ([]byte, e
 
 // setUp makes the accounts of the attackers.
 func (s *server) setUp(ctx context.Context) error {
-	for _, name := range []string{"mallory", "nobody"} {
+	for _, name := range []string{"mallory", "roleless"} {
 		if _, err := s.must(ctx, "POST", "/api/v1/namespaces/default/serviceaccounts", `{"metadata":{"name":"`+name+`"}}`); err != nil {
 			return err
 		}
@@ -224,8 +224,8 @@ func (s *server) setUp(ctx context.Context) error {
 		if err := json.Unmarshal(data, &answer); err != nil {
 			return err
 		}
-		if name == "nobody" {
-			s.nobody = answer.Status.Token
+		if name == "roleless" {
+			s.roleless = answer.Status.Token
 		} else {
 			s.mallory = answer.Status.Token
 		}
@@ -234,7 +234,7 @@ func (s *server) setUp(ctx context.Context) error {
 		`{"metadata":{"name":"mallory"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"},"subjects":[{"kind":"ServiceAccount","name":"mallory","namespace":"default"}]}`); err != nil {
 		return err
 	}
-	for range 100 { // until the rights are known
+	for range 100 { // until the authorizer has the new role
 		code, _, err := s.call(ctx, s.admin, s.mallory, "GET", "/api/v1/namespaces/default/configmaps?limit=1", "application/json", nil)
 		if err == nil && code == http.StatusOK {
 			return nil
@@ -291,7 +291,8 @@ func (s *server) resident() (sum int64) {
 	return sum
 }
 
-// watch notes the memory at most until ctx ends, and stops a server that has too much.
+// watch measures the server's peak memory until ctx ends, and stops a server that exceeds
+// the limit.
 func (s *server) watch(ctx context.Context, most int64) {
 	for ctx.Err() == nil {
 		now := s.resident()

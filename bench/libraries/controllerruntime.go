@@ -29,8 +29,8 @@ func init() {
 
 type controllerRuntime struct{}
 
-// controllerRuntimeCopy reads without deep copies, the cheaper of its two ways: the others
-// make none either.
+// controllerRuntimeCopy reads without deep copies, the cheaper of controller-runtime's two
+// ways, as the other libraries do.
 type controllerRuntimeCopy struct {
 	cache.Cache
 	kept toolscache.Indexer

@@ -22,7 +22,7 @@ type job struct {
 	N        int    `json:"n"` // operations
 	URL      string `json:"url"`
 	Config   string `json:"config"`   // a kubeconfig, in place of URL
-	Profiles string `json:"profiles"` // a folder for profiles; none if empty
+	Profiles string `json:"profiles"` // a folder for profiles, or ""
 }
 
 // figures are a child's measurements, by name.

@@ -52,8 +52,8 @@ func measureEvents(j job, lib library) figures {
 }
 
 // measurePipeline measures updates on their way through a handler, a queue and one of its
-// workers, which looks the pod up: all of a controller but its own work. Each pod is
-// updated once, so that the queue merges none.
+// workers, which looks the pod up: all of a controller except its own work. Each pod is
+// updated once, so that the queue does not merge updates.
 func measurePipeline(j job, lib library) figures {
 	var (
 		q     = lib.queue()

@@ -33,7 +33,7 @@ const (
 func Log() *trace.Log { return trace.New(trace.Options{Events: 1, Deliveries: 8192}) }
 
 // Run sends the entries of c's Log to c's server, until ctx ends or the server refuses
-// reports. It does nothing without a Log. name is the process's name, to which the host's
+// reports, or returns at once without a Log. name is the process's name, to which the host's
 // name and the process's number are added.
 func Run(ctx context.Context, c *client.Client, name string) {
 	if c.Trace() == nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestCounter: long work prints its progress once a second, short work prints none.
+// TestCounter: long work prints its progress once a second, short work does not.
 func TestCounter(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {

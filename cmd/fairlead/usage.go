@@ -82,7 +82,7 @@ func similarFlags(cmd *cobra.Command, name string) []string {
 	return similar
 }
 
-// didYouMean formats suggestions for a message; it returns "" if there are none.
+// didYouMean formats suggestions for a message; "" without suggestions.
 func didYouMean(suggestions []string) string {
 	if len(suggestions) == 0 {
 		return ""

@@ -25,7 +25,7 @@ func TestWhyNode(t *testing.T) {
 		"taint node.kubernetes.io/unreachable:NoExecute evicts the pods that do not tolerate it since 2026-01-01T00:00:09Z")
 }
 
-// TestWhyService: `why` counts a service's endpoints, and explains why there are none.
+// TestWhyService: `why` counts a service's endpoints, and explains why it has no ready ones.
 func TestWhyService(t *testing.T) {
 	a := startAsked(t, controlplane.Options{Controllers: []string{"endpointslice", "nodelifecycle", "serviceaccount"}, Scheduler: true, Nodes: 1})
 	a.await(core+"serviceaccounts/default", "default")

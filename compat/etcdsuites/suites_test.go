@@ -1,5 +1,5 @@
 // Package etcdsuites runs etcd's own client tests against our etcd endpoint. The tests come
-// from the module's etcd; none are copied.
+// from the module's etcd and are not copied.
 package etcdsuites
 
 import (

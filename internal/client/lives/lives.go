@@ -57,7 +57,7 @@ func Each(ctx context.Context, c *client.Client, q url.Values, each func(line []
 }
 
 // Resource finds a kind by any of its names: "deployment", "deployments", "deploy",
-// "deployments.apps". The error is ErrNoKind if there is none.
+// "deployments.apps". The error is ErrNoKind if the server has no such kind.
 func Resource(ctx context.Context, c *client.Client, name string) (client.APIResource, error) {
 	all, err := c.ServerResources(ctx)
 	if err != nil && len(all) == 0 {

@@ -110,7 +110,7 @@ func (g gatherer) known(ctx context.Context, r client.APIResource, namespace, na
 	return s, err
 }
 
-// lives are those of a subject's last changes; nil if the server keeps none.
+// lives are those of a subject's last changes; nil if the server does not trace.
 func (g gatherer) lives(ctx context.Context, s why.Subject) (all []show.Event, err error) {
 	q := url.Values{"resource": {s.Resource}, "namespace": {s.Namespace}, "name": {s.Name}, "limit": {"8"}}
 	err = Each(ctx, g.c, q, func(_ []byte, e show.Event) error {

@@ -47,7 +47,7 @@ func (a *Explanation) pod(s *Subject) {
 // starting are the reasons of a container that has not been tried yet.
 var starting = map[string]bool{"ContainerCreating": true, "PodInitializing": true}
 
-// warning is the last Warning event about a subject, "" if there is none.
+// warning is the last Warning event about a subject, or "".
 func (s *Subject) warning() string {
 	for i := len(s.Events) - 1; i >= 0; i-- {
 		if e := s.Events[i]; e.Type == "Warning" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// service counts a service's endpoints, and explains why there are none.
+// service counts a service's endpoints, and explains why it has no ready ones.
 func (a *Explanation) service(s *Subject) {
 	if s.text("spec", "type") == "ExternalName" {
 		a.State = "is an alias of " + s.text("spec", "externalName")

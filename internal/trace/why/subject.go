@@ -112,7 +112,7 @@ func (s *Subject) texts(path ...string) []string {
 	return out
 }
 
-// condition is the status condition of a type, nil if there is none.
+// condition is the status condition of a type, or nil.
 func (s *Subject) condition(kind string) map[string]any {
 	for _, c := range s.list("status", "conditions") {
 		if str(c["type"]) == kind {
