@@ -3,8 +3,6 @@ package batch
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -137,41 +135,4 @@ func successPolicy(f *check.Errors, p *check.Path, s *batchv1.JobSpec) {
 			}
 		}
 	}
-}
-
-// countIndexes parses a list like "1,3-5,7" of increasing indexes below the number of completions, and returns
-// their number.
-func countIndexes(list string, completions int32) (int32, error) {
-	if list == "" {
-		return 0, nil
-	}
-	last, total := int32(-1), int32(0)
-	for _, interval := range strings.Split(list, ",") {
-		ends := strings.Split(interval, "-")
-		if len(ends) > 2 {
-			return 0, fmt.Errorf("the fragment %q violates the requirement that an index interval can have at most two parts separated by '-'", interval)
-		}
-		var bounds [2]int32
-		for i, end := range ends {
-			n, err := strconv.Atoi(end)
-			if err != nil {
-				return 0, fmt.Errorf("cannot convert string to integer for index: %q", end)
-			}
-			if n >= int(completions) {
-				return 0, fmt.Errorf("too large index: %q", end)
-			}
-			bounds[i] = int32(n)
-		}
-		first, to := bounds[0], bounds[0]
-		if len(ends) == 2 {
-			if to = bounds[1]; first >= to {
-				return 0, fmt.Errorf("non-increasing order, previous: %d, current: %d", first, to)
-			}
-		}
-		if last >= first {
-			return 0, fmt.Errorf("non-increasing order, previous: %d, current: %d", last, first)
-		}
-		last, total = to, total+to-first+1
-	}
-	return total, nil
 }

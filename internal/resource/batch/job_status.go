@@ -2,8 +2,11 @@ package batch
 
 import (
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -12,7 +15,8 @@ import (
 )
 
 // validateJobStatus requires a consistent status: a finished job has a start time, no active pods, and one result;
-// and facts reported before do not change.
+// and facts reported before do not change. Most of these rules apply only to a write that changes one of their fields,
+// because a change of the spec may break them until the controller has seen it.
 func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 	var f check.Errors
 	p, s := check.At("status"), &j.Status
@@ -30,28 +34,11 @@ func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 		uids(&f, p.Child("uncountedTerminatedPods", "succeeded"), u.Succeeded, seen)
 		uids(&f, p.Child("uncountedTerminatedPods", "failed"), u.Failed, seen)
 	}
-	endings(&f, p, j, old)
-	if s.Ready != nil && *s.Ready > s.Active {
-		f.Invalid(p.Child("ready"), *s.Ready, "cannot set more ready pods than active")
-	}
-	if s.CompletedIndexes != "" && !indexed(&j.Spec) {
-		f.Invalid(p.Child("completedIndexes"), s.CompletedIndexes, "cannot set non-empty completedIndexes when non-indexed completion mode")
-	}
-	if s.FailedIndexes != nil && j.Spec.BackoffLimitPerIndex == nil {
-		f.Invalid(p.Child("failedIndexes"), *s.FailedIndexes, "cannot set non-null failedIndexes when backoffLimitPerIndex is null")
-	}
-	if s.Failed < old.Status.Failed {
-		f.Invalid(p.Child("failed"), s.Failed, "cannot decrease the failed counter")
-	}
-	if s.Succeeded < old.Status.Succeeded {
-		f.Invalid(p.Child("succeeded"), s.Succeeded, "cannot decrease the succeeded counter")
-	}
-	if s.CompletionTime != nil && old.Status.CompletionTime != nil && !s.CompletionTime.Equal(old.Status.CompletionTime) {
-		f.Invalid(p.Child("completionTime"), s.CompletionTime, "field is immutable")
-	}
-	if old.Status.StartTime != nil && !old.Status.StartTime.Equal(s.StartTime) && !ptr.Deref(j.Spec.Suspend, false) {
-		f.Invalid(p.Child("startTime"), s.StartTime, "field is immutable for unsuspended job once set")
-	}
+	finishedJobConditions(&f, p, j, old)
+	finishedJobTimes(&f, p, j, old)
+	finishedJobPods(&f, p, j, old)
+	jobIndexes(&f, p, j, old)
+	jobCounters(&f, p, j, old)
 	return f.List()
 }
 
@@ -66,46 +53,100 @@ func uids(f *check.Errors, p *check.Path, list []types.UID, seen map[types.UID]b
 	}
 }
 
-func endings(f *check.Errors, p *check.Path, j, old *batchv1.Job) {
-	s := &j.Status
-	complete, failed := jobIs(j, batchv1.JobComplete), jobIs(j, batchv1.JobFailed)
-	failing, met := jobIs(j, batchv1.JobFailureTarget), jobIs(j, batchv1.JobSuccessCriteriaMet)
+// conditionChanges reports whether the write changes whether the job has the condition.
+func conditionChanges(j, old *batchv1.Job, t batchv1.JobConditionType) bool {
+	return jobIs(j, t) != jobIs(old, t)
+}
+
+func jobFinished(j *batchv1.Job) bool {
+	return jobIs(j, batchv1.JobComplete) || jobIs(j, batchv1.JobFailed)
+}
+
+func finishedJobConditions(f *check.Errors, p *check.Path, j, old *batchv1.Job) {
 	never := func(cond bool, why string) {
 		if cond {
 			f.Invalid(p.Child("conditions"), field.OmitValueType{}, why)
 		}
 	}
-	never(complete && failed, "cannot set Complete=True and Failed=true conditions")
-	never(complete && failing, "cannot set Complete=True and FailureTarget=true conditions")
-	never(failed && !failing, "cannot set Failed=True condition without the FailureTarget=true condition")
-	never(complete && !met, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
+	complete, failed := jobIs(j, batchv1.JobComplete), jobIs(j, batchv1.JobFailed)
+	failing, met := jobIs(j, batchv1.JobFailureTarget), jobIs(j, batchv1.JobSuccessCriteriaMet)
+	completes, fails := conditionChanges(j, old, batchv1.JobComplete), conditionChanges(j, old, batchv1.JobFailed)
+	meets := conditionChanges(j, old, batchv1.JobSuccessCriteriaMet)
+
+	never((completes || fails) && complete && failed, "cannot set Complete=True and Failed=true conditions")
+	never((completes || conditionChanges(j, old, batchv1.JobFailureTarget)) && complete && failing, "cannot set Complete=True and FailureTarget=true conditions")
+	never((fails || !ptr.Equal(j.Status.FailedIndexes, old.Status.FailedIndexes)) && failed && !failing,
+		"cannot set Failed=True condition without the FailureTarget=true condition")
+	never((completes || meets) && complete && !met, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 	never(met && failed, "cannot set SuccessCriteriaMet=True and Failed=true conditions")
 	never(met && failing, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
-	at := p.Child("completionTime")
-	switch {
-	case s.CompletionTime != nil && !complete:
-		f.Invalid(at, s.CompletionTime, "cannot set completionTime when there is no Complete=True condition")
-	case s.CompletionTime == nil && complete:
-		f.Required(at, "completionTime is required for Complete jobs")
-	case s.CompletionTime != nil && s.StartTime != nil && s.CompletionTime.Before(s.StartTime):
-		f.Invalid(at, s.CompletionTime, "must be equal to or after `startTime`")
-	}
-	if complete || failed {
-		if s.Active > 0 {
-			f.Invalid(p.Child("active"), s.Active, "active>0 is invalid for finished job")
-		}
-		if s.StartTime == nil {
-			f.Required(p.Child("startTime"), "startTime is required for finished job")
-		}
-		if u := s.UncountedTerminatedPods; u != nil && len(u.Failed)+len(u.Succeeded) > 0 {
-			f.Invalid(p.Child("uncountedTerminatedPods"), u, "must be empty for finished job")
-		}
-		if ptr.Deref(s.Terminating, 0) > 0 {
-			f.Invalid(p.Child("terminating"), s.Terminating, "terminating>0 is invalid for finished job")
-		}
-	}
+	never(j.Spec.SuccessPolicy != nil && complete && !met, "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget} {
 		never(jobIs(old, t) && !jobIs(j, t), fmt.Sprintf("cannot disable the terminal %s=True condition", t))
 	}
-	never(jobIs(old, batchv1.JobSuccessCriteriaMet) && !met, "cannot disable the SuccessCriteriaMet=True condition")
+	never(meets && !met, "cannot disable the SuccessCriteriaMet=True condition")
+	never(meets && met && jobIs(old, batchv1.JobComplete), "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions")
+}
+
+func finishedJobTimes(f *check.Errors, p *check.Path, j, old *batchv1.Job) {
+	s, was, complete := &j.Status, &old.Status, jobIs(j, batchv1.JobComplete)
+	started, ended := !s.StartTime.Equal(was.StartTime), !s.CompletionTime.Equal(was.CompletionTime)
+	at := p.Child("completionTime")
+	if ended || conditionChanges(j, old, batchv1.JobComplete) {
+		switch {
+		case s.CompletionTime != nil && !complete:
+			f.Invalid(at, s.CompletionTime, "cannot set completionTime when there is no Complete=True condition")
+		case s.CompletionTime == nil && complete:
+			f.Required(at, "completionTime is required for Complete jobs")
+		}
+	}
+	if (started || ended) && s.CompletionTime != nil && s.StartTime != nil && s.CompletionTime.Before(s.StartTime) {
+		f.Invalid(at, s.CompletionTime, "must be equal to or after `startTime`")
+	}
+	if ended && s.CompletionTime != nil && was.CompletionTime != nil {
+		f.Invalid(at, s.CompletionTime, "field is immutable")
+	}
+	suspended := ptr.Deref(j.Spec.Suspend, false)
+	empty := suspended && ptr.Equal(j.Spec.Completions, ptr.To[int32](0))
+	if (started || jobFinished(j) != jobFinished(old)) && jobFinished(j) && s.StartTime == nil && !empty {
+		f.Required(p.Child("startTime"), "startTime is required for finished job")
+	}
+	resumes := jobIs(old, batchv1.JobSuspended) && slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionFalse
+	})
+	if started && was.StartTime != nil && !suspended && !resumes {
+		f.Invalid(p.Child("startTime"), s.StartTime, "field is immutable for unsuspended job once set")
+	}
+}
+
+// finishedJobPods requires that a finished job has no pods left.
+func finishedJobPods(f *check.Errors, p *check.Path, j, old *batchv1.Job) {
+	s, was, finished := &j.Status, &old.Status, jobFinished(j)
+	finishes := finished && !jobFinished(old)
+	if s.Active > 0 && (finishes || finished && s.Active != was.Active) {
+		f.Invalid(p.Child("active"), s.Active, "active>0 is invalid for finished job")
+	}
+	if u := s.UncountedTerminatedPods; u != nil && len(u.Failed)+len(u.Succeeded) > 0 &&
+		(finishes || finished && !apiequality.Semantic.DeepEqual(u, was.UncountedTerminatedPods)) {
+		f.Invalid(p.Child("uncountedTerminatedPods"), u, "must be empty for finished job")
+	}
+	if ptr.Deref(s.Terminating, 0) > 0 && (finishes || finished && !ptr.Equal(s.Terminating, was.Terminating)) {
+		f.Invalid(p.Child("terminating"), s.Terminating, "terminating>0 is invalid for finished job")
+	}
+}
+
+// jobCounters requires that results are not taken back. An indexed job with as many pods as indexes can be scaled down,
+// with fewer of them succeeded.
+func jobCounters(f *check.Errors, p *check.Path, j, old *batchv1.Job) {
+	s, was := &j.Status, &old.Status
+	if s.Ready != nil && *s.Ready > s.Active && (!ptr.Equal(s.Ready, was.Ready) || s.Active != was.Active) {
+		f.Invalid(p.Child("ready"), *s.Ready, "cannot set more ready pods than active")
+	}
+	if s.Failed < was.Failed {
+		f.Invalid(p.Child("failed"), s.Failed, "cannot decrease the failed counter")
+	}
+	elastic := indexed(&j.Spec) && ptr.Equal(j.Spec.Completions, j.Spec.Parallelism)
+	if s.Succeeded < was.Succeeded && !elastic {
+		f.Invalid(p.Child("succeeded"), s.Succeeded, "cannot decrease the succeeded counter")
+	}
 }

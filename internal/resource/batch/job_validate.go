@@ -188,7 +188,11 @@ func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
 		f.Invalid(p.Child("completions"), n, "can only be modified in tandem with spec.parallelism")
 	}
 	f.Same(p.Child("selector"), now.Selector, was.Selector)
-	f.Same(p.Child("template"), now.Template, *changeableTemplate(j, old))
+	if mutableTemplate(old) {
+		f.Same(p.Child("template", "spec"), now.Template.Spec, *mutatedPodSpec(&now.Template.Spec, &was.Template.Spec))
+	} else {
+		f.Same(p.Child("template"), now.Template, was.Template)
+	}
 	f.Same(p.Child("completionMode"), now.CompletionMode, was.CompletionMode)
 	f.Same(p.Child("podFailurePolicy"), now.PodFailurePolicy, was.PodFailurePolicy)
 	f.Same(p.Child("backoffLimitPerIndex"), now.BackoffLimitPerIndex, was.BackoffLimitPerIndex)
@@ -197,27 +201,26 @@ func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
 	return f.List()
 }
 
-// changeableTemplate returns the old template with its mutable fields taken from the new one. There are mutable
-// fields only while a job is suspended and has no pods: node selection, labels and resources of its pods.
-func changeableTemplate(j, old *batchv1.Job) *corev1.PodTemplateSpec {
-	t := old.Spec.Template.DeepCopy()
-	open := ptr.Deref(old.Spec.Suspend, false) && (old.Status.StartTime == nil || jobIs(old, batchv1.JobSuspended)) && old.Status.Active == 0
-	if !open {
-		return t
-	}
-	now := &j.Spec.Template
-	t.Labels, t.Annotations = now.Labels, now.Annotations
-	t.Spec.NodeSelector, t.Spec.Tolerations, t.Spec.SchedulingGates = now.Spec.NodeSelector, now.Spec.Tolerations, now.Spec.SchedulingGates
+// mutableTemplate reports whether parts of the template of the job may change: its metadata, and node selection and
+// resources of its pods. They may while the job is suspended and has no pods.
+func mutableTemplate(old *batchv1.Job) bool {
+	return ptr.Deref(old.Spec.Suspend, false) && (old.Status.StartTime == nil || jobIs(old, batchv1.JobSuspended)) && old.Status.Active == 0
+}
+
+// mutatedPodSpec returns the old pod spec with the mutable fields of the new one.
+func mutatedPodSpec(now, old *corev1.PodSpec) *corev1.PodSpec {
+	s := old.DeepCopy()
+	s.NodeSelector, s.Tolerations, s.SchedulingGates = now.NodeSelector, now.Tolerations, now.SchedulingGates
 	var affinity *corev1.NodeAffinity
-	if now.Spec.Affinity != nil {
-		affinity = now.Spec.Affinity.NodeAffinity
+	if now.Affinity != nil {
+		affinity = now.Affinity.NodeAffinity
 	}
-	if t.Spec.Affinity == nil {
-		t.Spec.Affinity = &corev1.Affinity{}
+	if s.Affinity == nil {
+		s.Affinity = &corev1.Affinity{}
 	}
-	t.Spec.Affinity.NodeAffinity = affinity
-	if now.Spec.Affinity == nil && *t.Spec.Affinity == (corev1.Affinity{}) {
-		t.Spec.Affinity = nil
+	s.Affinity.NodeAffinity = affinity
+	if now.Affinity == nil && *s.Affinity == (corev1.Affinity{}) {
+		s.Affinity = nil
 	}
 	resources := func(to, from []corev1.Container) {
 		if len(to) != len(from) {
@@ -229,7 +232,7 @@ func changeableTemplate(j, old *batchv1.Job) *corev1.PodTemplateSpec {
 			}
 		}
 	}
-	resources(t.Spec.Containers, now.Spec.Containers)
-	resources(t.Spec.InitContainers, now.Spec.InitContainers)
-	return t
+	resources(s.Containers, now.Containers)
+	resources(s.InitContainers, now.InitContainers)
+	return s
 }
