@@ -21,15 +21,6 @@ var bundleTable = resource.TableOf(func(b *certificatesv1.ClusterTrustBundle) []
 	return []any{b.Name, cmp.Or(b.Spec.SignerName, resource.None)}
 }, resource.NameColumn, resource.Text("SignerName", "Whose certificates the bundle vouches for."))
 
-// bundleName lets a signer's name stand in front, with colons for slashes:
-// "example.com:signer:bundle".
-func bundleName(name string, prefix bool) []string {
-	if i := strings.LastIndexByte(name, ':'); i >= 0 {
-		name = name[i+1:]
-	}
-	return apivalidation.NameIsDNSSubdomain(name, prefix)
-}
-
 var bundleStrategy = resource.Rules[*certificatesv1.ClusterTrustBundle]{
 	Validate: validateBundle,
 	ValidateUpdate: func(b, old *certificatesv1.ClusterTrustBundle) field.ErrorList {

@@ -5,6 +5,7 @@ import (
 	certificatesv1 "k8s.io/api/certificates/v1"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/podspec"
 )
 
 // Resources is the group's part of the table.
@@ -16,7 +17,7 @@ func Resources() []*resource.Resource {
 			WithSelectableFields(resource.FieldAt("spec.signerName", "")).
 			WithTable(requestTable).WithStrategy(requestStrategy()),
 		resource.ClusterScoped[certificatesv1.ClusterTrustBundle, certificatesv1.ClusterTrustBundleList](gv, "clustertrustbundles").
-			WithSelectableFields(resource.FieldAt("spec.signerName", "")).WithNameRule(bundleName).
+			WithSelectableFields(resource.FieldAt("spec.signerName", "")).WithNameRule(podspec.BundleName).
 			WithTable(bundleTable).WithStrategy(bundleStrategy),
 		resource.NamespaceScoped[certificatesv1.PodCertificateRequest, certificatesv1.PodCertificateRequestList](gv, "podcertificaterequests").
 			WithStatus().

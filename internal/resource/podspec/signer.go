@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -37,4 +38,13 @@ func SignerName(f *check.Errors, p *check.Path, name string) {
 	for _, msg := range validation.IsDNS1123Subdomain(domain) {
 		f.Invalid(p, name, fmt.Sprintf("validating segment %q: %s", domain, msg))
 	}
+}
+
+// BundleName is the rule for names of ClusterTrustBundles. The name of a bundle of a signer starts with the signer's
+// name, with colons for slashes: "example.com:signer:bundle".
+func BundleName(name string, prefix bool) []string {
+	if i := strings.LastIndexByte(name, ':'); i >= 0 {
+		name = name[i+1:]
+	}
+	return apivalidation.NameIsDNSSubdomain(name, prefix)
 }

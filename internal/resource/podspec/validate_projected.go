@@ -87,11 +87,15 @@ func (v *validator) bundleSource(p *check.Path, b *corev1.ClusterTrustBundleProj
 		v.Invalid(p, b, "only one of name and signerName may be used")
 	case b.Name != nil:
 		v.checkNonEmptyName(p.Child("name"), *b.Name, "must be a valid object name")
+		for _, msg := range BundleName(*b.Name, false) {
+			v.Invalid(p.Child("name"), *b.Name, "not a valid clustertrustbundlename: "+msg)
+		}
 		if b.LabelSelector != nil {
 			v.Invalid(p.Child("labelSelector"), b.LabelSelector, "labelSelector must be unset if name is specified")
 		}
 	case b.SignerName != nil:
 		v.checkNonEmptyName(p.Child("signerName"), *b.SignerName, "must be a valid signer name")
+		SignerName(v.Errors, p.Child("signerName"), *b.SignerName)
 		v.Selector(p.Child("labelSelector"), b.LabelSelector)
 	default:
 		v.Required(p, "either name or signerName must be specified")

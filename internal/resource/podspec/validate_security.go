@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/component-helpers/node/util/sysctl"
 
 	"fairlead.dev/internal/resource/check"
 )
@@ -68,12 +69,10 @@ func (v *validator) sysctls(p *check.Path, list []corev1.Sysctl) {
 			v.Duplicate(at, s.Name)
 		}
 		seen[s.Name] = true
-		name := strings.ReplaceAll(s.Name, "/", ".")
-		if v.spec.HostNetwork && strings.HasPrefix(name, "net.") {
+		switch namespace, _, _ := sysctl.GetNamespace(s.Name); {
+		case v.spec.HostNetwork && namespace == sysctl.NetNamespace:
 			v.Invalid(at, s.Name, "may not be specified when 'hostNetwork' is true")
-		}
-		ipc := strings.HasPrefix(name, "kernel.shm") || strings.HasPrefix(name, "kernel.msg") || name == "kernel.sem" || strings.HasPrefix(name, "fs.mqueue.")
-		if v.spec.HostIPC && ipc {
+		case v.spec.HostIPC && namespace == sysctl.IPCNamespace:
 			v.Invalid(at, s.Name, "may not be specified when 'hostIPC' is true")
 		}
 	}

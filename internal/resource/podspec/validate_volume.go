@@ -257,7 +257,8 @@ func NFS(f *check.Errors, p *check.Path, n *corev1.NFSVolumeSource) {
 	}
 	if n.Path == "" {
 		f.Required(p.Child("path"), "")
-	} else if !strings.HasPrefix(n.Path, "/") {
+	}
+	if !strings.HasPrefix(n.Path, "/") {
 		f.Invalid(p.Child("path"), n.Path, "must be an absolute path")
 	}
 }
