@@ -28,11 +28,11 @@ func (i *Informer[T]) follow(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; {
 		begun, at := time.Now(), i.store.Revision()
 		i.from = at
-		err := i.connect(ctx)
+		err := i.watchOnce(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if forgotten(err) {
+		if isExpired(err) {
 			i.listed = false
 		}
 		if err == errListOnly {
@@ -51,12 +51,12 @@ func (i *Informer[T]) follow(ctx context.Context) {
 		if i.store.Revision() != i.from || time.Since(begun) >= steady {
 			expired = 0
 		}
-		if forgotten(err) {
+		if isExpired(err) {
 			wait = max(wait, min(listPause, firstPause<<min(expired, 20)))
 			expired++
 		}
 		wait = wait/2 + rand.N(wait)
-		i.fail(err, failures, wait)
+		i.reportFailure(err, failures, wait)
 		t := time.NewTimer(wait)
 		select {
 		case <-t.C:
@@ -66,27 +66,27 @@ func (i *Informer[T]) follow(ctx context.Context) {
 	}
 }
 
-// forgotten reports whether the server no longer has the requested revision.
-func forgotten(err error) bool {
+// isExpired reports whether the server no longer has the requested revision.
+func isExpired(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
-// connect opens one watch, from the store's revision if that is usable and otherwise from a
+// watchOnce opens one watch, from the store's revision if that is usable and otherwise from a
 // list, and applies its events until it ends.
-func (i *Informer[T]) connect(ctx context.Context) error {
+func (i *Informer[T]) watchOnce(ctx context.Context) error {
 	if !i.listed && !i.listOnly {
 		o := i.watchOptions("")
 		yes := true
 		o.SendInitialEvents, o.ResourceVersionMatch = &yes, metav1.ResourceVersionMatchNotOlderThan
-		return i.stream(ctx, o)
+		return i.readWatch(ctx, o)
 	}
 	if !i.listed {
 		if err := i.list(ctx); err != nil {
 			return err
 		}
 	}
-	return i.stream(ctx, i.watchOptions(i.store.Revision()))
+	return i.readWatch(ctx, i.watchOptions(i.store.Revision()))
 }
 
 func (i *Informer[T]) watchOptions(rev string) metav1.ListOptions {
@@ -114,7 +114,7 @@ func (i *Informer[T]) list(ctx context.Context) error {
 			return err
 		}
 		i.unpaged, rev = false, page.ResourceVersion
-		i.collect(all, page.Items)
+		i.addToList(all, page.Items)
 	} else {
 		for page, err := range i.r.Pages(ctx, o) {
 			if err != nil {
@@ -122,14 +122,14 @@ func (i *Informer[T]) list(ctx context.Context) error {
 				return err
 			}
 			rev = page.ResourceVersion
-			i.collect(all, page.Items)
+			i.addToList(all, page.Items)
 		}
 	}
 	i.replace(all, rev)
 	return nil
 }
 
-func (i *Informer[T]) collect(all objects[T], items []T) {
+func (i *Informer[T]) addToList(all objects[T], items []T) {
 	for _, obj := range items {
 		all.put(i.transform(obj))
 	}
@@ -142,11 +142,11 @@ func (i *Informer[T]) transform(obj T) T {
 	return obj
 }
 
-// stream reads one watch to its end.
-func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
+// readWatch reads one watch to its end.
+func (i *Informer[T]) readWatch(ctx context.Context, o metav1.ListOptions) error {
 	w, err := i.r.Watch(ctx, o)
 	if err != nil {
-		if o.SendInitialEvents != nil && cannotStream(err) {
+		if o.SendInitialEvents != nil && isWatchListUnsupported(err) {
 			i.listOnly = true
 			return errListOnly
 		}
@@ -158,7 +158,7 @@ func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
 			return err
 		}
 	}
-	defer i.store.rest()
+	defer i.store.wakeBehind()
 	for {
 		ev, err := w.Next(ctx)
 		if err == nil {
@@ -174,10 +174,10 @@ func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
 			i.store.bookmark(ev.Object.GetResourceVersion(), w.More())
 		case watch.Deleted:
 			i.store.remove(i.transform(ev.Object), w.More())
-			i.arrived(ev.Object, w.Opened(), read, decoded)
+			i.traceArrival(ev.Object, w.Opened(), read, decoded)
 		default:
 			i.store.put(i.transform(ev.Object), w.More())
-			i.arrived(ev.Object, w.Opened(), read, decoded)
+			i.traceArrival(ev.Object, w.Opened(), read, decoded)
 		}
 	}
 }
@@ -213,9 +213,9 @@ func (i *Informer[T]) replace(list objects[T], rev string) {
 	i.listed, i.from = true, rev
 }
 
-// cannotStream reports whether a server refused to stream a list because it does not
+// isWatchListUnsupported reports whether a server refused to stream a list because it does not
 // support that.
-func cannotStream(err error) bool {
+func isWatchListUnsupported(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsMethodNotSupported(err) || apierrors.IsNotAcceptable(err)
 }

@@ -26,8 +26,8 @@ func newGuard[T client.Object](fail func(error)) *guard[T] {
 	return &guard[T]{fail: fail, copies: map[any]T{}}
 }
 
-// enter notes an object as it is stored.
-func (g *guard[T]) enter(obj T) {
+// remember notes an object as it is stored.
+func (g *guard[T]) remember(obj T) {
 	if g == nil {
 		return
 	}
@@ -37,8 +37,8 @@ func (g *guard[T]) enter(obj T) {
 	g.copies[obj] = c
 }
 
-// leave checks an object for the last time.
-func (g *guard[T]) leave(obj T) {
+// checkLast checks an object for the last time.
+func (g *guard[T]) checkLast(obj T) {
 	if g == nil {
 		return
 	}

@@ -100,17 +100,17 @@ func (s *Store[T]) addIndex(name string, f func(T) []string) {
 	s.mu.indexes[name] = ix
 }
 
-func (ix *index[T]) put(obj T) { ix.enter(obj, ix.values(obj)) }
+func (ix *index[T]) put(obj T) { ix.add(obj, ix.values(obj)) }
 
-func (ix *index[T]) remove(obj T) { ix.drop(obj, nil) }
+func (ix *index[T]) remove(obj T) { ix.removeFrom(obj, nil) }
 
 func (ix *index[T]) replace(old, obj T) {
 	vs := ix.values(obj)
-	ix.drop(old, vs)
-	ix.enter(obj, vs)
+	ix.removeFrom(old, vs)
+	ix.add(obj, vs)
 }
 
-func (ix *index[T]) enter(obj T, values []string) {
+func (ix *index[T]) add(obj T, values []string) {
 	k := keyOf(obj)
 	for _, v := range values {
 		b := ix.found[v]
@@ -122,8 +122,8 @@ func (ix *index[T]) enter(obj T, values []string) {
 	}
 }
 
-// drop takes obj out from under its values, but for those in but.
-func (ix *index[T]) drop(obj T, but []string) {
+// removeFrom removes obj from the buckets of its values, except those in but.
+func (ix *index[T]) removeFrom(obj T, but []string) {
 	k := keyOf(obj)
 	for _, v := range ix.values(obj) {
 		if slices.Contains(but, v) {

@@ -78,7 +78,7 @@ func New[T client.Object](r client.Resource[T], o Options[T]) *Informer[T] {
 	}
 	s := newStore(o.Log, newGuard[T](o.OnMutation))
 	if o.Transform == nil {
-		r = r.Interned(s.known)
+		r = r.Interned(s.getBytes)
 	}
 	i := &Informer[T]{r: r, o: o, store: s}
 	i.trace, i.seen = r.Trace(), &trace.Informer{Agent: r.UserAgent(), Namespace: o.Namespace, Labels: o.LabelSelector, Fields: o.FieldSelector}
@@ -161,7 +161,7 @@ func (i *Informer[T]) HasWrite(w client.Written) bool {
 	return err == nil && gvr.GroupResource() == w.Resource
 }
 
-func (i *Informer[T]) fail(err error, times int, wait time.Duration) {
+func (i *Informer[T]) reportFailure(err error, times int, wait time.Duration) {
 	i.failures.Add(1)
 	if i.o.OnError != nil {
 		i.o.OnError(err)
@@ -179,8 +179,8 @@ func (i *Informer[T]) fail(err error, times int, wait time.Duration) {
 // Trace is that of the informer's client.
 func (i *Informer[T]) Trace() *trace.Log { return i.trace }
 
-// arrived stamps an event that is in the store.
-func (i *Informer[T]) arrived(obj T, opened, read, decoded trace.Instant) {
+// traceArrival stamps an event that is in the store.
+func (i *Informer[T]) traceArrival(obj T, opened, read, decoded trace.Instant) {
 	if i.trace == nil {
 		return
 	}

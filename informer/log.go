@@ -64,7 +64,7 @@ func (s *Store[T]) record(d delta[T]) {
 	}
 	for _, rd := range s.mu.readers {
 		if rd.behind != nil {
-			rd.miss(d)
+			rd.recordMissed(d)
 		}
 	}
 }
@@ -84,21 +84,21 @@ func (s *Store[T]) makeRoom() bool {
 		if !any || !l.full() {
 			return any
 		}
-		s.unseat(l.tail)
+		s.detachReaders(l.tail)
 	}
 }
 
-// unseat takes the readers at pos off the log: from now on they record the changes that
+// detachReaders takes the readers at pos off the log: from now on they record the changes that
 // they miss.
-func (s *Store[T]) unseat(pos uint64) {
+func (s *Store[T]) detachReaders(pos uint64) {
 	l := &s.mu.log
 	for _, rd := range s.mu.readers {
 		if rd.behind != nil || rd.pos > pos {
 			continue
 		}
-		rd.behind = map[key]notified[T]{}
+		rd.behind = map[key]lastNotified[T]{}
 		for p := rd.pos; p < l.head; p++ {
-			rd.miss(*l.at(p))
+			rd.recordMissed(*l.at(p))
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (s *Store[T]) removeReader(rd *reader[T]) {
 				break
 			}
 		}
-		s.toldFirst(rd)
+		s.markSynced(rd)
 	})
 }
 
@@ -59,8 +59,8 @@ func (s *Store[T]) lag(rd *reader[T]) int {
 	return n
 }
 
-// joining reports whether the reader has yet to read its initial state.
-func (s *Store[T]) joining(rd *reader[T]) bool {
+// isJoining reports whether the reader has yet to read its initial state.
+func (s *Store[T]) isJoining(rd *reader[T]) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	select {
@@ -71,17 +71,17 @@ func (s *Store[T]) joining(rd *reader[T]) bool {
 	}
 }
 
-// joined records that the reader has processed its initial state.
-func (s *Store[T]) joined(rd *reader[T]) {
+// finishJoining records that the reader has processed its initial state.
+func (s *Store[T]) finishJoining(rd *reader[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rd.initial = nil
 	close(rd.reg.synced)
-	s.toldFirst(rd)
+	s.markSynced(rd)
 }
 
-// toldFirst takes the reader off those that synced waits for; s.mu is held.
-func (s *Store[T]) toldFirst(rd *reader[T]) {
+// markSynced takes the reader off those that synced waits for; s.mu is held.
+func (s *Store[T]) markSynced(rd *reader[T]) {
 	if rd.first {
 		rd.first = false
 		s.mu.telling--
@@ -92,9 +92,9 @@ func (s *Store[T]) toldFirst(rd *reader[T]) {
 	}
 }
 
-// read returns the next changes for the reader, in buf if they come from the log, and
+// nextChanges returns the next changes for the reader, in buf if they come from the log, and
 // buf itself, to be used again.
-func (s *Store[T]) read(rd *reader[T], buf []delta[T]) (some, _ []delta[T]) {
+func (s *Store[T]) nextChanges(rd *reader[T], buf []delta[T]) (some, _ []delta[T]) {
 	s.mu.RLock()
 	if rd.behind == nil {
 		defer s.mu.RUnlock()
@@ -116,14 +116,14 @@ func (s *Store[T]) catchUp(rd *reader[T]) []delta[T] {
 	missed := make([]delta[T], 0, len(rd.behind))
 	for k, t := range rd.behind {
 		now, exists := s.mu.objects.get(k.Namespace, k.Name)
-		missed = change(missed, t, notified[T]{now, exists})
+		missed = appendChange(missed, t, lastNotified[T]{now, exists})
 	}
 	rd.behind, rd.pos = nil, s.mu.log.head
 	return missed
 }
 
-// change appends the calls that lead from one state of an object to another.
-func change[T client.Object](ds []delta[T], from, to notified[T]) []delta[T] {
+// appendChange appends the calls that lead from one state of an object to another.
+func appendChange[T client.Object](ds []delta[T], from, to lastNotified[T]) []delta[T] {
 	switch {
 	case !from.known && !to.known:
 		return ds
@@ -139,8 +139,8 @@ func change[T client.Object](ds []delta[T], from, to notified[T]) []delta[T] {
 	return append(ds, delta[T]{kind: updated, old: from.obj, new: to.obj})
 }
 
-// tellAgain is the resync.
-func (rd *reader[T]) tellAgain(ctx context.Context, s *Store[T]) {
+// resync calls Update(obj, obj) for each object; see Options.Resync.
+func (rd *reader[T]) resync(ctx context.Context, s *Store[T]) {
 	select {
 	case <-rd.reg.synced:
 	default:
@@ -150,7 +150,7 @@ func (rd *reader[T]) tellAgain(ctx context.Context, s *Store[T]) {
 		return
 	}
 	for _, obj := range s.List("") {
-		if rd.over(ctx) {
+		if rd.isStopped(ctx) {
 			return
 		}
 		rd.h.Update(obj, obj)

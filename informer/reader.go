@@ -22,9 +22,9 @@ type Handler[T client.Object] struct {
 	Delete func(last T)
 }
 
-// deaf reports whether the handler has no functions and is only Synced: after that it is
+// isSyncOnly reports whether the handler has no functions and is only Synced: after that it is
 // not woken any more.
-func (h *Handler[T]) deaf() bool { return h.Add == nil && h.Update == nil && h.Delete == nil }
+func (h *Handler[T]) isSyncOnly() bool { return h.Add == nil && h.Update == nil && h.Delete == nil }
 
 // Registration is a handler's place at an informer.
 type Registration struct {
@@ -56,14 +56,14 @@ type reader[T client.Object] struct {
 	// Guarded by the store's lock; pos is moved by the reader's goroutine alone, under
 	// the read lock.
 	pos     uint64
-	joined  bool                // initial has been set
-	initial []T                 // initial objects to process first; shared, not to be changed
-	behind  map[key]notified[T] // not nil: off the log, with the changes that it has missed
-	first   bool                // the store's synced waits for it
+	joined  bool                    // initial has been set
+	initial []T                     // initial objects to process first; shared, not to be changed
+	behind  map[key]lastNotified[T] // not nil: off the log, with the changes that it has missed
+	first   bool                    // the store's synced waits for it
 }
 
-// notified is a reader's state of an object, if it has one.
-type notified[T client.Object] struct {
+// lastNotified is a reader's state of an object, if it has one.
+type lastNotified[T client.Object] struct {
 	obj   T
 	known bool
 }
@@ -71,15 +71,15 @@ type notified[T client.Object] struct {
 // batch is how many changes a reader takes at a time.
 const batch = 64
 
-// miss records that a reader off the log does not get d.
-func (rd *reader[T]) miss(d delta[T]) {
+// recordMissed records that a reader off the log does not get d.
+func (rd *reader[T]) recordMissed(d delta[T]) {
 	k := d.key()
 	t, noted := rd.behind[k]
 	switch {
 	case !noted && d.kind == added:
-		rd.behind[k] = notified[T]{}
+		rd.behind[k] = lastNotified[T]{}
 	case !noted:
-		rd.behind[k] = notified[T]{d.old, true}
+		rd.behind[k] = lastNotified[T]{d.old, true}
 	case d.kind == deleted && !t.known:
 		delete(rd.behind, k) // came and went unseen
 	}
@@ -106,20 +106,20 @@ func (rd *reader[T]) run(ctx context.Context, s *Store[T], resync time.Duration)
 			return
 		default:
 		}
-		if s.joining(rd) {
-			if !rd.tellInitial(ctx) {
+		if s.isJoining(rd) {
+			if !rd.notifyInitial(ctx) {
 				return
 			}
-			s.joined(rd)
-			if rd.h.deaf() {
+			s.finishJoining(rd)
+			if rd.h.isSyncOnly() {
 				s.removeReader(rd)
 				return
 			}
 			continue
 		}
 		var some []delta[T]
-		if some, buf = s.read(rd, buf[:0]); len(some) > 0 {
-			if !rd.tell(ctx, some) {
+		if some, buf = s.nextChanges(rd, buf[:0]); len(some) > 0 {
+			if !rd.notify(ctx, some) {
 				return
 			}
 			clear(buf[:cap(buf)]) // keep no objects alive
@@ -128,15 +128,15 @@ func (rd *reader[T]) run(ctx context.Context, s *Store[T], resync time.Duration)
 		select {
 		case <-rd.bell:
 		case <-tick:
-			rd.tellAgain(ctx, s)
+			rd.resync(ctx, s)
 		case <-rd.gone:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// over reports whether the reader should stop between two calls.
-func (rd *reader[T]) over(ctx context.Context) bool {
+// isStopped reports whether the reader should stop between two calls.
+func (rd *reader[T]) isStopped(ctx context.Context) bool {
 	select {
 	case <-rd.gone:
 		return true
@@ -147,9 +147,9 @@ func (rd *reader[T]) over(ctx context.Context) bool {
 	}
 }
 
-func (rd *reader[T]) tellInitial(ctx context.Context) bool {
+func (rd *reader[T]) notifyInitial(ctx context.Context) bool {
 	for _, obj := range rd.initial {
-		if rd.over(ctx) {
+		if rd.isStopped(ctx) {
 			return false
 		}
 		if rd.h.Add != nil {
@@ -160,9 +160,9 @@ func (rd *reader[T]) tellInitial(ctx context.Context) bool {
 	return true
 }
 
-func (rd *reader[T]) tell(ctx context.Context, ds []delta[T]) bool {
+func (rd *reader[T]) notify(ctx context.Context, ds []delta[T]) bool {
 	for i := range ds {
-		if rd.over(ctx) {
+		if rd.isStopped(ctx) {
 			return false
 		}
 		switch d := &ds[i]; {

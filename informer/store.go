@@ -101,8 +101,8 @@ func (s *Store[T]) Get(ns, name string) (T, bool) {
 	return s.mu.objects.get(ns, name)
 }
 
-// known is Get for a decoder, which has the names as bytes.
-func (s *Store[T]) known(ns, name []byte) (T, bool) {
+// getBytes is Get for a decoder, which has the names as bytes.
+func (s *Store[T]) getBytes(ns, name []byte) (T, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	obj, ok := s.mu.objects[string(ns)][string(name)]

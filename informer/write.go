@@ -6,7 +6,7 @@ func (s *Store[T]) put(obj T, more bool) {
 	defer s.mu.Unlock()
 	s.set(obj)
 	s.advance(obj.GetResourceVersion())
-	s.ring(more)
+	s.wakeReaders(more)
 }
 
 // remove applies a Deleted event.
@@ -15,7 +15,7 @@ func (s *Store[T]) remove(last T, more bool) {
 	defer s.mu.Unlock()
 	s.unset(keyOf(last), last)
 	s.advance(last.GetResourceVersion())
-	s.ring(more)
+	s.wakeReaders(more)
 }
 
 // bookmark only moves the revision.
@@ -24,7 +24,7 @@ func (s *Store[T]) bookmark(rev string, more bool) {
 	defer s.mu.Unlock()
 	s.advance(rev)
 	if s.mu.unheard > 0 {
-		s.ring(more)
+		s.wakeReaders(more)
 	}
 }
 
@@ -34,7 +34,7 @@ func (s *Store[T]) replace(list objects[T], rev string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.mu.listed {
-		s.first(list)
+		s.replaceFirst(list)
 	} else {
 		for ns, m := range s.mu.objects {
 			for name, old := range m {
@@ -51,15 +51,15 @@ func (s *Store[T]) replace(list objects[T], rev string) {
 	}
 	// A server set back to an older state counts: the revision may go down here.
 	s.advance(rev)
-	s.ring(false)
+	s.wakeReaders(false)
 }
 
-// first takes the first list over as it is; s.mu is held.
-func (s *Store[T]) first(list objects[T]) {
+// replaceFirst takes the first list over as it is; s.mu is held.
+func (s *Store[T]) replaceFirst(list objects[T]) {
 	s.mu.objects = list
 	if s.guard != nil {
 		for _, obj := range list.list("") {
-			s.guard.enter(obj)
+			s.guard.remember(obj)
 		}
 	}
 	for _, ix := range s.mu.indexes {
@@ -86,14 +86,14 @@ func (s *Store[T]) first(list objects[T]) {
 func (s *Store[T]) set(obj T) {
 	old, exists := s.mu.objects.get(obj.GetNamespace(), obj.GetName())
 	var steps [2]delta[T]
-	ds := change(steps[:0], notified[T]{old, exists}, notified[T]{obj, true})
+	ds := appendChange(steps[:0], lastNotified[T]{old, exists}, lastNotified[T]{obj, true})
 	if len(ds) == 0 {
 		return
 	}
 	if exists {
-		s.guard.leave(old)
+		s.guard.checkLast(old)
 	}
-	s.guard.enter(obj)
+	s.guard.remember(obj)
 	s.mu.objects.put(obj)
 	for _, ix := range s.mu.indexes {
 		if exists {
@@ -113,7 +113,7 @@ func (s *Store[T]) unset(k key, last T) {
 	if !exists {
 		return
 	}
-	s.guard.leave(old)
+	s.guard.checkLast(old)
 	s.mu.objects.remove(k.Namespace, k.Name)
 	for _, ix := range s.mu.indexes {
 		ix.remove(old)
@@ -121,9 +121,9 @@ func (s *Store[T]) unset(k key, last T) {
 	s.record(delta[T]{kind: deleted, old: last})
 }
 
-// ring wakes the readers, unless there are more changes at once: waking each of them for
+// wakeReaders wakes the readers, unless there are more changes at once: waking each of them for
 // each change would cost more than the change. s.mu is held.
-func (s *Store[T]) ring(more bool) {
+func (s *Store[T]) wakeReaders(more bool) {
 	if s.mu.unheard++; more && s.mu.unheard < batch {
 		return
 	}
@@ -133,11 +133,11 @@ func (s *Store[T]) ring(more bool) {
 	}
 }
 
-// rest wakes readers with unread changes, at the end of a stream.
-func (s *Store[T]) rest() {
+// wakeBehind wakes readers with unread changes, at the end of a stream.
+func (s *Store[T]) wakeBehind() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.unheard > 0 {
-		s.ring(false)
+		s.wakeReaders(false)
 	}
 }

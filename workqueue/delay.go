@@ -27,9 +27,9 @@ func (q *Queue[K]) addAfter(i int32, p int32, d time.Duration) {
 	}
 	now := time.Since(q.begun)
 	if q.mu.delays.set(i, p, now+d) {
-		q.arm(d)
+		q.setTimer(d)
 	}
-	q.ripen(now, few)
+	q.moveDue(now, few)
 }
 
 // few limits the keys that one newly delayed key makes ready, if they are due. It is above
@@ -39,20 +39,20 @@ const few = 4
 // handful limits the keys that a Get makes ready if it finds none ready.
 const handful = 64
 
-// ripen makes ready up to most of the keys that are due by now; q.mu is held and the queue
+// moveDue makes ready up to most of the keys that are due by now; q.mu is held and the queue
 // open. The timer does so too, but is late by as much as a millisecond, and then has many
 // keys to move at once. So every goroutine that has the lock anyway helps.
-func (q *Queue[K]) ripen(now time.Duration, most int) {
+func (q *Queue[K]) moveDue(now time.Duration, most int) {
 	for ; most > 0 && q.mu.delays.first() <= now; most-- {
 		i := q.mu.delays.pop()
 		q.add(i, q.mu.keys.at(i).later)
 	}
 }
 
-// arm sets the timer; q.mu is held.
-func (q *Queue[K]) arm(d time.Duration) {
+// setTimer sets the timer; q.mu is held.
+func (q *Queue[K]) setTimer(d time.Duration) {
 	if q.mu.timer == nil {
-		q.mu.timer = time.AfterFunc(d, q.due)
+		q.mu.timer = time.AfterFunc(d, q.onTimer)
 		return
 	}
 	q.mu.timer.Reset(d)
@@ -62,17 +62,17 @@ func (q *Queue[K]) arm(d time.Duration) {
 // it thousands of times.
 const rest = 50 * time.Microsecond
 
-// due makes ready all keys that are due.
-func (q *Queue[K]) due() {
+// onTimer makes ready all keys that are due.
+func (q *Queue[K]) onTimer() {
 	q.lock()
 	defer q.unlock()
 	if q.mu.closed {
 		return
 	}
 	now := time.Since(q.begun)
-	q.ripen(now, q.mu.delays.n)
+	q.moveDue(now, q.mu.delays.n)
 	if q.mu.delays.n > 0 {
-		q.arm(max(q.mu.delays.first()-now, rest))
+		q.setTimer(max(q.mu.delays.first()-now, rest))
 	}
 }
 
@@ -121,7 +121,7 @@ func (d *delays[K]) set(i, p int32, t time.Duration) bool {
 	x.due = t
 	d.push(delay{t, i})
 	if d.left > keep && d.left > d.n {
-		d.tidy()
+		d.dropStale()
 	}
 	return t < first
 }
@@ -135,7 +135,7 @@ func (d *delays[K]) push(x delay) {
 		return
 	}
 	d.heap = append(d.heap, x)
-	d.up(len(d.heap) - 1)
+	d.siftUp(len(d.heap) - 1)
 }
 
 // first returns when the first key becomes ready; never if no key is delayed.
@@ -143,12 +143,12 @@ func (d *delays[K]) first() time.Duration {
 	if d.n == 0 {
 		return never
 	}
-	for d.from < len(d.line) && d.stale(d.line[d.from]) {
+	for d.from < len(d.line) && d.isStale(d.line[d.from]) {
 		d.from++
 		d.left--
 	}
-	for len(d.heap) > 0 && d.stale(d.heap[0]) {
-		d.down()
+	for len(d.heap) > 0 && d.isStale(d.heap[0]) {
+		d.siftDown()
 		d.left--
 	}
 	at := never
@@ -161,10 +161,10 @@ func (d *delays[K]) first() time.Duration {
 	return at
 }
 
-// stale reports whether a key has left its place. The entry may belong to another key
+// isStale reports whether a key has left its place. The entry may belong to another key
 // since: if that one is due at the same time, the place is valid for it.
-func (d *delays[K]) stale(x delay) bool {
-	if !d.keys.holds(x.i) {
+func (d *delays[K]) isStale(x delay) bool {
+	if !d.keys.has(x.i) {
 		return true
 	}
 	o := d.keys.at(x.i)
@@ -179,17 +179,17 @@ func (d *delays[K]) pop() int32 {
 		d.from++
 	} else {
 		i = d.heap[0].i
-		d.down()
+		d.siftDown()
 	}
 	d.keys.at(i).state &^= waits
 	if d.n--; d.n == 0 { // and the places that are left lead nowhere
-		d.emptied()
+		d.clear()
 	}
 	return i
 }
 
-// emptied lets go of all places, and of the memory of a large burst.
-func (d *delays[K]) emptied() {
+// clear forgets all places, and the memory of a large burst.
+func (d *delays[K]) clear() {
 	d.line, d.from, d.heap, d.left = d.line[:0], 0, d.heap[:0], 0
 	if cap(d.line) > keep {
 		d.line = nil
@@ -199,21 +199,21 @@ func (d *delays[K]) emptied() {
 	}
 }
 
-// tidy lets go of the places that keys have left.
-func (d *delays[K]) tidy() {
+// dropStale lets go of the places that keys have left.
+func (d *delays[K]) dropStale() {
 	heap := d.heap
-	d.line = slices.DeleteFunc(d.line[d.from:], d.stale)
+	d.line = slices.DeleteFunc(d.line[d.from:], d.isStale)
 	d.from, d.heap, d.left = 0, nil, 0
 	for _, x := range heap {
-		if !d.stale(x) {
+		if !d.isStale(x) {
 			d.heap = append(d.heap, x)
-			d.up(len(d.heap) - 1)
+			d.siftUp(len(d.heap) - 1)
 		}
 	}
 }
 
-// up moves the place at the index to where it belongs.
-func (d *delays[K]) up(at int) {
+// siftUp moves the place at the index to where it belongs.
+func (d *delays[K]) siftUp(at int) {
 	x := d.heap[at]
 	for at > 0 {
 		p := (at - 1) / wide
@@ -226,8 +226,8 @@ func (d *delays[K]) up(at int) {
 	d.heap[at] = x
 }
 
-// down takes the root away and puts the last place where it belongs.
-func (d *delays[K]) down() {
+// siftDown takes the root away and puts the last place where it belongs.
+func (d *delays[K]) siftDown() {
 	n := len(d.heap) - 1
 	x := d.heap[n]
 	d.heap = d.heap[:n]

@@ -21,8 +21,8 @@ func (q *Queue[K]) Close() {
 	for q.mu.delays.first() != never {
 		q.release(q.mu.delays.pop())
 	}
-	q.ring()
-	q.settle()
+	q.wakeOne()
+	q.wakeDrain()
 }
 
 // Drain closes the queue and waits until the workers have taken every remaining key and
@@ -43,8 +43,8 @@ func (q *Queue[K]) Drain(ctx context.Context) error {
 	return fmt.Errorf("workqueue %s: %d keys wait and %d are being worked on: %w", q.o.Name, q.mu.order.n, q.mu.working, ctx.Err())
 }
 
-// settle wakes the callers of Drain if no key is left; q.mu is held.
-func (q *Queue[K]) settle() {
+// wakeDrain wakes the callers of Drain if no key is left; q.mu is held.
+func (q *Queue[K]) wakeDrain() {
 	if !q.mu.closed || q.mu.order.n+int(q.mu.working) > 0 {
 		return
 	}

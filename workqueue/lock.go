@@ -34,9 +34,9 @@ func (q *Queue[K]) unlock() {
 	q.come.Signal()
 }
 
-// ring makes unlock wake one waiting Get, if there is one and none has been woken already.
+// wakeOne makes unlock wake one waiting Get, if there is one and none has been woken already.
 // The woken goroutine checks whether there is work for more; q.mu is held.
-func (q *Queue[K]) ring() {
+func (q *Queue[K]) wakeOne() {
 	if q.mu.waiting > 0 && !q.mu.rung {
 		q.mu.rung, q.mu.call = true, true
 	}
@@ -45,7 +45,7 @@ func (q *Queue[K]) ring() {
 // wait lets go of q.mu until it is called or ctx ends; false means the latter.
 func (q *Queue[K]) wait(ctx context.Context, watched bool) bool {
 	if !watched && ctx.Done() != nil {
-		defer context.AfterFunc(ctx, q.wake)()
+		defer context.AfterFunc(ctx, q.wakeAll)()
 	}
 	if q.mu.call {
 		q.mu.call = false
@@ -59,13 +59,13 @@ func (q *Queue[K]) wait(ctx context.Context, watched bool) bool {
 		return true
 	}
 	if q.mu.order.n > 0 || q.mu.closed {
-		q.ring() // it may have been this one that was called
+		q.wakeOne() // it may have been this one that was called
 	}
 	return false
 }
 
-// wake makes all waiting calls check whether their contexts have ended.
-func (q *Queue[K]) wake() {
+// wakeAll makes all waiting calls check whether their contexts have ended.
+func (q *Queue[K]) wakeAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.come.Broadcast()

@@ -19,11 +19,11 @@ import (
 // Of several queues with one name the newest is shown. It is safe for concurrent use.
 type Metrics struct {
 	mu     sync.Mutex // before any queue's
-	queues map[string]watched
+	queues map[string]watchedQueue
 }
 
-// watched is one queue as Metrics knows it.
-type watched struct {
+// watchedQueue is one queue as Metrics knows it.
+type watchedQueue struct {
 	queue interface{ counts() counts }
 	*histograms
 }
@@ -59,7 +59,7 @@ func (q *Queue[K]) Stats() Stats {
 }
 
 // NewMetrics returns Metrics without queues.
-func NewMetrics() *Metrics { return &Metrics{queues: map[string]watched{}} }
+func NewMetrics() *Metrics { return &Metrics{queues: map[string]watchedQueue{}} }
 
 // buckets are upstream's: ten nanoseconds to ten seconds, each ten times the one before.
 var buckets = prometheus.ExponentialBuckets(10e-9, 10, 10)
@@ -85,7 +85,7 @@ func (m *Metrics) watch(name string, q interface{ counts() counts }) *histograms
 		worked: histogram("workqueue_work_duration_seconds", "How long workers took for a key"),
 	}
 	m.mu.Lock()
-	m.queues[name] = watched{q, h}
+	m.queues[name] = watchedQueue{q, h}
 	m.mu.Unlock()
 	return h
 }

@@ -49,7 +49,7 @@ func (q *Queue[K]) append(i int32) {
 	x.before, x.after = l.last, 0
 	if l.last == 0 {
 		l.first = i
-		l.level.join(l)
+		l.level.addLane(l)
 	} else {
 		q.mu.keys.at(l.last).after = i
 	}
@@ -74,7 +74,7 @@ func (q *Queue[K]) remove(l *lane, i int32) {
 	l.level.n--
 	q.mu.order.n--
 	if l.first == 0 {
-		l.level.leave(l)
+		l.level.removeLane(l)
 	}
 }
 
@@ -133,8 +133,8 @@ func (v *level) lane(group string) *lane {
 	return l
 }
 
-// join puts a lane into the last place of the ring.
-func (v *level) join(l *lane) {
+// addLane puts a lane into the last place of the ring.
+func (v *level) addLane(l *lane) {
 	if v.turn == nil {
 		v.turn, l.prev, l.next = l, l, l
 		return
@@ -143,8 +143,8 @@ func (v *level) join(l *lane) {
 	l.prev.next, l.next.prev = l, l
 }
 
-// leave takes an empty lane out of the ring.
-func (v *level) leave(l *lane) {
+// removeLane takes an empty lane out of the ring.
+func (v *level) removeLane(l *lane) {
 	if l.next == l {
 		v.turn = nil
 	} else {

@@ -5,11 +5,11 @@ import "time"
 // since returns when the key at i became ready, or work on it began.
 func (t *table[K]) since(i int32) *time.Duration { return &t.pages[i/size].since[i%size] }
 
-// holds reports whether there still is an entry at i.
-func (t *table[K]) holds(i int32) bool { return t.pages[i/size] != nil }
+// has reports whether there still is an entry at i.
+func (t *table[K]) has(i int32) bool { return t.pages[i/size] != nil }
 
-// extend adds a page.
-func (t *table[K]) extend() {
+// addPage adds a page.
+func (t *table[K]) addPage() {
 	p, _ := t.pool.Get().(*page[K])
 	if p == nil {
 		p = new(page[K])
@@ -33,8 +33,8 @@ func (t *table[K]) extend() {
 	t.link(p)
 }
 
-// fill returns the index of an entry of p, which has room, for a key.
-func (t *table[K]) fill(p *page[K]) int32 {
+// allocate returns the index of an entry of p, which has room, for a key.
+func (t *table[K]) allocate(p *page[K]) int32 {
 	at := p.free - 1
 	if at >= 0 {
 		p.free = p.entries[at].after
@@ -49,9 +49,9 @@ func (t *table[K]) fill(p *page[K]) int32 {
 	return p.at + at
 }
 
-// clear empties an entry of p, and gives p back if it was the last and there is room
+// free empties an entry of p, and gives p back if it was the last and there is room
 // without it.
-func (t *table[K]) clear(p *page[K], at int32) {
+func (t *table[K]) free(p *page[K], at int32) {
 	p.entries[at] = entry[K]{after: p.free}
 	p.free = at + 1
 	t.spare++
@@ -65,7 +65,7 @@ func (t *table[K]) clear(p *page[K], at int32) {
 		t.pages[p.at/size] = nil
 		t.pool.Put(p)
 		if len(t.slots) > 16*(t.n+t.spare) { // the burst is over
-			t.renew()
+			t.rehash()
 		}
 	}
 }

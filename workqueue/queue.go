@@ -111,7 +111,7 @@ func (q *Queue[K]) add(i int32, p int32) {
 	case 0:
 		x.priority = p
 		q.mu.counts.adds++
-		q.push(i)
+		q.makeReady(i)
 	case ready:
 		if p > x.priority {
 			q.remove(q.lane(x), i)
@@ -121,15 +121,15 @@ func (q *Queue[K]) add(i int32, p int32) {
 	}
 }
 
-// push makes the key at i, which is neither ready nor being worked on, ready at its
+// makeReady makes the key at i, which is neither ready nor being worked on, ready at its
 // priority.
-func (q *Queue[K]) push(i int32) {
+func (q *Queue[K]) makeReady(i int32) {
 	q.mu.keys.at(i).state |= ready
 	if q.mu.keys.times {
 		*q.mu.keys.since(i) = time.Since(q.begun)
 	}
 	q.append(i)
-	q.ring()
+	q.wakeOne()
 }
 
 // Get waits for a ready key and takes it. The caller must call Done(k) when the work
@@ -153,12 +153,12 @@ func (q *Queue[K]) Get(ctx context.Context) (k K, ok bool) {
 func (q *Queue[K]) take(ctx context.Context, watched bool) int32 {
 	for q.mu.order.n == 0 {
 		if q.mu.delays.n > 0 {
-			if q.ripen(time.Since(q.begun), handful); q.mu.order.n > 0 {
+			if q.moveDue(time.Since(q.begun), handful); q.mu.order.n > 0 {
 				break
 			}
 		}
 		if q.mu.closed && q.mu.again == 0 {
-			q.ring() // the next waiter sees the same
+			q.wakeOne() // the next waiter sees the same
 			return 0
 		}
 		if !q.wait(ctx, watched) {
@@ -171,7 +171,7 @@ func (q *Queue[K]) take(ctx context.Context, watched bool) int32 {
 	x.state = x.state&flags&^ready | working | q.mu.turns
 	q.mu.working++
 	if q.mu.order.n > 0 || q.mu.closed {
-		q.ring()
+		q.wakeOne()
 	}
 	if q.mu.keys.times {
 		now, since := time.Since(q.begun), q.mu.keys.since(i)
@@ -205,17 +205,17 @@ func (q *Queue[K]) done(i int32) {
 	if x.state&ready != 0 {
 		q.mu.again--
 		x.priority = x.again
-		q.push(i)
+		q.makeReady(i)
 		return
 	}
 	q.release(i)
-	q.settle()
+	q.wakeDrain()
 }
 
 // release frees the entry at i if it has no state left; q.mu is held.
 func (q *Queue[K]) release(i int32) {
 	if x := q.mu.keys.at(i); x.state&doing == 0 && x.failures == 0 {
-		q.mu.keys.drop(i)
+		q.mu.keys.remove(i)
 	}
 }
 

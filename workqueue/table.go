@@ -83,8 +83,8 @@ const (
 // at returns the entry at i, which stays where it is until it is dropped.
 func (t *table[K]) at(i int32) *entry[K] { return &t.pages[i/size].entries[i%size] }
 
-// is reports whether k is the key of the entry at i.
-func (t *table[K]) is(i int32, k K) bool {
+// hasKey reports whether k is the key of the entry at i.
+func (t *table[K]) hasKey(i int32, k K) bool {
 	p := t.pages[i/size]
 	if p == nil {
 		return false
@@ -93,8 +93,8 @@ func (t *table[K]) is(i int32, k K) bool {
 	return x.state != 0 && x.key == k
 }
 
-// hashes reports whether there is a key of that hash at i.
-func (t *table[K]) hashes(i int32, h uint32) bool {
+// hasHash reports whether there is a key of that hash at i.
+func (t *table[K]) hasHash(i int32, h uint32) bool {
 	p := t.pages[i/size]
 	return p != nil && p.entries[i%size].state != 0 && p.entries[i%size].hash == h
 }
@@ -106,7 +106,7 @@ func (t *table[K]) find(k K, h uint32) int32 {
 	}
 	mask := uint32(len(t.slots) - 1)
 	for at := h & mask; ; at = (at + 1) & mask {
-		if o := t.slots[at]; o.i == 0 || o.hash == h && t.is(o.i, k) {
+		if o := t.slots[at]; o.i == 0 || o.hash == h && t.hasKey(o.i, k) {
 			return o.i
 		}
 	}
@@ -115,16 +115,16 @@ func (t *table[K]) find(k K, h uint32) int32 {
 // put returns the index of k's entry, a new one if k is not in the table; h is k's hash.
 func (t *table[K]) put(k K, h uint32) int32 {
 	if 4*(t.taken+1) > 3*len(t.slots) {
-		t.renew()
+		t.rehash()
 	}
 	mask := uint32(len(t.slots) - 1)
 	at, left := h&mask, int64(-1)
 	for ; t.slots[at].i != 0; at = (at + 1) & mask {
 		if o := t.slots[at]; o.hash != h {
 			continue
-		} else if t.is(o.i, k) {
+		} else if t.hasKey(o.i, k) {
 			return o.i
-		} else if !t.hashes(o.i, h) {
+		} else if !t.hasHash(o.i, h) {
 			left = int64(at)
 		}
 	}
@@ -134,9 +134,9 @@ func (t *table[K]) put(k K, h uint32) int32 {
 		t.taken++
 	}
 	if t.roomy == nil {
-		t.extend()
+		t.addPage()
 	}
-	i := t.fill(t.roomy)
+	i := t.allocate(t.roomy)
 	x := t.at(i)
 	x.key, x.hash, x.state = k, h, known
 	t.slots[at] = slot{h, i}
@@ -144,8 +144,8 @@ func (t *table[K]) put(k K, h uint32) int32 {
 	return i
 }
 
-// renew makes all slots anew, as many as are needed.
-func (t *table[K]) renew() {
+// rehash makes all slots anew, as many as are needed.
+func (t *table[K]) rehash() {
 	n := 256
 	for n < 2*(t.n+t.spare) {
 		n *= 2
@@ -175,10 +175,10 @@ func (t *table[K]) renew() {
 	}
 }
 
-// drop forgets the key at i.
-func (t *table[K]) drop(i int32) {
+// remove forgets the key at i.
+func (t *table[K]) remove(i int32) {
 	t.n--
-	t.clear(t.pages[i/size], i%size)
+	t.free(t.pages[i/size], i%size)
 }
 
 var seed = maphash.MakeSeed()

@@ -7,7 +7,7 @@ import (
 
 // TestTable compares the table with a map while bursts of keys come and go, most of them
 // with equal hashes: which keys are found, at which index, and that the memory of a burst
-// is freed although some of its keys stay.
+// hasKey freed although some of its keys stay.
 func TestTable(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var s table[int]
@@ -36,7 +36,7 @@ func TestTable(t *testing.T) {
 			if s.at(i).key != k {
 				t.Fatalf("key %d stands where %d should", s.at(i).key, k)
 			}
-			s.drop(i)
+			s.remove(i)
 			delete(at, k)
 			check(k)
 		}
@@ -48,7 +48,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	for k, i := range at {
-		s.drop(i)
+		s.remove(i)
 		delete(at, k)
 	}
 	held := 0

@@ -110,9 +110,9 @@ type election struct {
 	held atomic.Pointer[time.Time]
 }
 
-// fence returns an error if the lease has run out. The monotonic clock stands still while
+// checkLease returns an error if the lease has run out. The monotonic clock stands still while
 // the machine sleeps, and the wall clock may be set: the later of the two counts.
-func (e *election) fence() error {
+func (e *election) checkLease() error {
 	held := *e.held.Load()
 	if age := max(time.Since(held), time.Now().Round(0).Sub(held.Round(0))); age >= e.who.Timing.LeaseDuration {
 		return ErrDeposed
@@ -123,7 +123,7 @@ func (e *election) fence() error {
 // acquire waits until the lease is held; false if ctx ends first.
 func (e *election) acquire(ctx context.Context) bool {
 	for ctx.Err() == nil {
-		held, err := e.try(ctx)
+		held, err := e.tryAcquire(ctx)
 		if held {
 			return true
 		}
@@ -147,7 +147,7 @@ func (e *election) lead(ctx context.Context, work func(context.Context) error) (
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	done := make(chan error, 1)
-	go func() { done <- work(client.WithWriteGuard(inner, e.fence)) }()
+	go func() { done <- work(client.WithWriteGuard(inner, e.checkLease)) }()
 	renewed := *e.held.Load()
 	tick := time.NewTicker(e.who.Timing.RetryPeriod)
 	defer tick.Stop()
@@ -163,7 +163,7 @@ func (e *election) lead(ctx context.Context, work func(context.Context) error) (
 		case <-tick.C:
 		}
 		try, cancel := context.WithDeadline(ctx, renewed.Add(e.who.Timing.RenewDeadline))
-		held, err := e.try(try)
+		held, err := e.tryAcquire(try)
 		cancel()
 		switch {
 		case held:
@@ -178,15 +178,15 @@ func (e *election) lead(ctx context.Context, work func(context.Context) error) (
 	}
 }
 
-// try takes or renews the lease, unless another process holds it.
-func (e *election) try(ctx context.Context) (held bool, err error) {
+// tryAcquire takes or renews the lease, unless another process holds it.
+func (e *election) tryAcquire(ctx context.Context) (held bool, err error) {
 	now := time.Now()
 	if e.seen == nil || ptr.Deref(e.seen.Spec.HolderIdentity, "") != e.who.Identity {
 		lease, err := e.leases.Get(ctx, e.who.Name)
 		if apierrors.IsNotFound(err) {
 			lease, err := e.leases.Create(ctx, e.claim(&coordinationv1.Lease{
 				ObjectMeta: metav1.ObjectMeta{Name: e.who.Name, Namespace: e.who.Namespace}}, now))
-			return e.wrote(lease, now, err)
+			return e.recordWrite(lease, now, err)
 		}
 		if err != nil {
 			return false, err
@@ -202,14 +202,14 @@ func (e *election) try(ctx context.Context) (held bool, err error) {
 		}
 	}
 	lease, err := e.leases.Update(ctx, e.claim(e.seen.DeepCopy(), now))
-	held, err = e.wrote(lease, now, err)
+	held, err = e.recordWrite(lease, now, err)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		e.seen = nil // another process was faster: read the lease before the next try
 	}
 	return held, err
 }
 
-func (e *election) wrote(lease *coordinationv1.Lease, begun time.Time, err error) (bool, error) {
+func (e *election) recordWrite(lease *coordinationv1.Lease, begun time.Time, err error) (bool, error) {
 	if err != nil {
 		return false, err
 	}

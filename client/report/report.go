@@ -61,9 +61,9 @@ func (r *reporter) run(ctx context.Context) {
 		more, err := r.send(ctx, patience)
 		switch {
 		case ctx.Err() != nil:
-			r.last(ctx)
+			r.flush(ctx)
 			return
-		case unwanted(err):
+		case isRefused(err):
 			r.log.Mute()
 			return
 		case err != nil:
@@ -84,8 +84,8 @@ func (r *reporter) run(ctx context.Context) {
 	}
 }
 
-// last sends the remaining entries.
-func (r *reporter) last(ctx context.Context) {
+// flush sends the remaining entries.
+func (r *reporter) flush(ctx context.Context) {
 	for more := r.met; more; {
 		var err error
 		if more, err = r.send(context.WithoutCancel(ctx), lastWords); err != nil {
@@ -128,8 +128,8 @@ func (r *reporter) send(ctx context.Context, patience time.Duration) (more bool,
 	return more, nil
 }
 
-// unwanted reports whether the server refuses reports permanently.
-func unwanted(err error) bool {
+// isRefused reports whether the server refuses reports permanently.
+func isRefused(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) ||
 		apierrors.IsBadRequest(err) || apierrors.IsUnsupportedMediaType(err) || apierrors.IsNotAcceptable(err)
 }
