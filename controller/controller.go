@@ -10,27 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fairlead.dev/client"
 	"fairlead.dev/informer"
 	"fairlead.dev/trace"
 	"fairlead.dev/workqueue"
 )
-
-// Key names the object to reconcile. Namespace is "" for cluster-scoped objects; Cluster is set by controllers of
-// several clusters, see WatchGroup.
-type Key struct{ Cluster, Namespace, Name string }
-
-// String returns the key as cluster:namespace/name, without empty parts.
-func (k Key) String() string {
-	s := k.Name
-	if k.Namespace != "" {
-		s = k.Namespace + "/" + s
-	}
-	if k.Cluster != "" {
-		s = k.Cluster + ":" + s
-	}
-	return s
-}
 
 // Result is returned by a successful Reconcile.
 type Result struct {
@@ -60,19 +43,6 @@ type Options struct {
 	Metrics *Metrics
 	// Trace records the effects of events. Nil means the trace of the first watched informer's client.
 	Trace *trace.Log
-}
-
-// Env holds the dependencies of built-in controllers.
-type Env struct {
-	Client    *client.Client
-	Informers *informer.Set
-	Recorder  *client.Recorder
-	Log       *slog.Logger
-}
-
-// Runner runs until ctx ends. Every built-in controller is one.
-type Runner interface {
-	Run(ctx context.Context) error
 }
 
 // Controller is a queue with its event sources and its workers.

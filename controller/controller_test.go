@@ -152,8 +152,7 @@ func TestWatches(t *testing.T) {
 		default:
 		}
 		return controller.Result{}, nil
-	}, controller.Options{Log: quiet()})
-	controller.Watch(c, pods, controller.ControllerOf[*corev1.Pod]("ReplicaSet"))
+	}, controller.Options{Log: quiet()}).Watch(controller.Owns(pods, "ReplicaSet"))
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	defer func() { cancel(); wg.Wait(); set.Stop() }()

@@ -1,14 +1,23 @@
 // Package controller is the run loop of controllers.
 //
-// A controller has a queue of keys, handlers that enqueue keys when objects change, and workers that call one
-// function per key until it succeeds:
+// A controller has a queue of keys, sources that enqueue keys when objects change, and workers that call one function
+// per key until it succeeds. Its declaration names all of them: what it reconciles, owns, watches and only reads, and
+// by which mapping an object's event becomes the keys of others:
 //
-//	pods := informer.For[*corev1.Pod](env.Informers)
-//	sets := informer.For[*appsv1.ReplicaSet](env.Informers)
-//	c := controller.New("replicaset", reconcile, controller.Options{})
-//	controller.Watch(c, sets, controller.Self)
-//	controller.Watch(c, pods, controller.ControllerOf[*corev1.Pod]("ReplicaSet"))
+//	sets := controller.ObjectsOf[*appsv1.ReplicaSet](env)
+//	pods := controller.ObjectsOf[*corev1.Pod](env)
+//	nodes := controller.ObjectsOf[*corev1.Node](env)
+//	quotas := controller.ObjectsOf[*corev1.ResourceQuota](env)
+//	c := controller.New("replicaset", controller.ByObject(sets, reconcile), controller.Options{}).Watch(
+//		controller.For(sets),
+//		controller.Owns(pods, "ReplicaSet"),
+//		controller.Watches(nodes, setsOnNode).On(controller.Deleted),
+//		controller.Reads(quotas),
+//	)
 //	err := c.Run(ctx)
+//
+// A controller whose events need more than a mapping, such as Expectations, has Handles as a source: handlers of its
+// own, which enqueue by the methods of the Controller. One with several queues is several Controllers in Runners.
 //
 // A Manager adds the rest of an operator's process: client, informers, events, leader election, health and metrics;
 // examples/controller is a complete one on a page. The built-in controllers are in internal/controllers, a package

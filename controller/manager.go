@@ -43,9 +43,8 @@ type ManagerOptions struct {
 // and a lease for leader election.
 //
 //	m, err := controller.NewManager(cfg, "mirror", controller.ManagerOptions{})
-//	pods := informer.For[*corev1.Pod](m.Informers)
-//	c := m.New("mirror", reconcile, controller.Options{})
-//	controller.Watch(c, pods, controller.Self)
+//	pods := controller.ObjectsOf[*corev1.Pod](m.Env)
+//	m.New("mirror", controller.ByObject(pods, reconcile), controller.Options{}).Watch(controller.For(pods))
 //	go http.ListenAndServe(":8080", m.Handler())
 //	err = m.Run(ctx)
 type Manager struct {
@@ -60,7 +59,7 @@ type Manager struct {
 	leading  prometheus.Gauge
 
 	ready   atomic.Bool // the informers have been synced
-	runners []Runner
+	runners Runners
 	once    sync.Once
 }
 
@@ -163,14 +162,14 @@ func (m *Manager) run(ctx context.Context) error {
 	m.ready.Store(true)
 	defer m.ready.Store(false)
 	if m.lease.Name == "" {
-		return m.work(ctx)
+		return m.runners.Run(ctx)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	err := leader.Run(ctx, m.Client, m.lease, func(led context.Context) error {
 		m.leading.Set(1)
 		defer m.leading.Set(0)
-		err := m.work(led)
+		err := m.runners.Run(led)
 		if err == nil && ctx.Err() == nil { // led ended by itself
 			stop(leader.ErrDeposed)
 		}
@@ -180,24 +179,6 @@ func (m *Manager) run(ctx context.Context) error {
 		return cause
 	}
 	return err
-}
-
-// work runs the runners until ctx ends or one of them fails.
-func (m *Manager) work(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	results := make(chan error, len(m.runners))
-	for _, r := range m.runners {
-		go func() { results <- r.Run(ctx) }()
-	}
-	var first error
-	for range m.runners {
-		if err := <-results; err != nil && first == nil {
-			first = err
-			stop()
-		}
-	}
-	return first
 }
 
 // Handler serves the endpoints of an operator's Deployment: /metrics, /healthz, which returns 200 while the process

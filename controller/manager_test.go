@@ -17,7 +17,6 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/client/leader"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 	"fairlead.dev/testenv"
 )
 
@@ -37,18 +36,17 @@ func start(t *testing.T, env *testenv.Env, lease leader.Candidate) *replica {
 		t.Fatal(err)
 	}
 	r := &replica{Manager: m, seen: make(chan string, 100), done: make(chan error, 1)}
-	maps := informer.For[*corev1.ConfigMap](m.Informers)
-	c := m.New("teller", func(ctx context.Context, k controller.Key) (controller.Result, error) {
-		if k.Namespace != metav1.NamespaceDefault || k.Name == "kube-root-ca.crt" {
+	maps := controller.ObjectsOf[*corev1.ConfigMap](m.Env)
+	m.New("teller", controller.ByObject(maps, func(ctx context.Context, o *corev1.ConfigMap) (controller.Result, error) {
+		if o.Namespace != metav1.NamespaceDefault || o.Name == "kube-root-ca.crt" {
 			return controller.Result{}, nil
 		}
-		r.seen <- k.Name
-		if k.Name == "nonsense" {
+		r.seen <- o.Name
+		if o.Name == "nonsense" {
 			return controller.Result{}, controller.Terminal(errors.New("it makes no sense"))
 		}
 		return controller.Result{}, nil
-	}, controller.Options{})
-	controller.Watch(c, maps, controller.Self)
+	}), controller.Options{}).Watch(controller.For(maps))
 	ctx, cancel := context.WithCancel(t.Context())
 	r.end = cancel
 	go func() { r.done <- m.Run(ctx) }()

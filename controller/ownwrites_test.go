@@ -59,7 +59,7 @@ func TestReconcileSeesItsOwnWrites(t *testing.T) {
 		}
 		return controller.Result{RequeueAfter: time.Nanosecond}, err
 	}, controller.Options{Workers: 1})
-	controller.Watch(loop, late, controller.Self[*corev1.ConfigMap])
+	loop.Watch(controller.For(late))
 	go late.Run(ctx)
 	ended := make(chan error)
 	go func() { ended <- loop.Run(ctx) }()

@@ -1,10 +1,7 @@
 package controller
 
 import (
-	"cmp"
 	"slices"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
 	"fairlead.dev/informer"
@@ -13,122 +10,163 @@ import (
 // LowPriority is the priority of keys from an informer's first list. All others have 0.
 const LowPriority = -100
 
-// Watch enqueues the keys that keys returns for an object whenever the object is added, updated (for the old and
-// the new state) or deleted. Objects in the informer's first list are enqueued at LowPriority, so that after a
-// restart a change is not delayed by ten thousand unchanged objects. It must be called before Run.
-func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T) []Key) {
+// Source is an informer that a controller follows: one of For, Owns, Watches, WatchesGroup, Handles and Reads.
+type Source interface{ register(*Controller) }
+
+// Watch adds sources, and returns the controller. Its handlers may be called at once; Run waits until they have
+// received the informers' first lists, and removes them at the end. It must be called before Run.
+func (c *Controller) Watch(sources ...Source) *Controller {
+	for _, s := range sources {
+		s.register(c)
+	}
+	return c
+}
+
+// Event is a change of an object.
+type Event int
+
+// The events of an informer.
+const (
+	Added Event = iota
+	Updated
+	Deleted
+)
+
+// Watching is a Source that enqueues keys for an informer's events: by default for all of them.
+type Watching[T client.Object] struct {
+	from    Informed[T]
+	keys    func(T) []Key
+	events  []Event // nil means all
+	changed func(old, new T) bool
+}
+
+// For enqueues each object's own key.
+func For[T client.Object](from Informed[T]) Watching[T] { return Watches(from, Self[T]) }
+
+// Owns enqueues the key of each object's controller, if it is of that kind.
+func Owns[T client.Object](from Informed[T], kind string) Watching[T] {
+	return Watches(from, ControllerOf[T](kind))
+}
+
+// Watches enqueues the keys that keys returns for an object whenever the object is added, updated (for the new and
+// the old state) or deleted. Objects in the informer's first list are enqueued at LowPriority, so that after a
+// restart a change is not delayed by ten thousand unchanged objects.
+func Watches[T client.Object](from Informed[T], keys func(T) []Key) Watching[T] {
+	return Watching[T]{from: from, keys: keys}
+}
+
+// On restricts the source to some events.
+func (w Watching[T]) On(events ...Event) Watching[T] {
+	w.events = events
+	return w
+}
+
+// If restricts updates to those for which changed returns true.
+func (w Watching[T]) If(changed func(old, new T) bool) Watching[T] {
+	w.changed = changed
+	return w
+}
+
+func (w Watching[T]) register(c *Controller) {
 	enqueue := func(obj T) {
-		for _, k := range keys(obj) {
+		for _, k := range w.keys(obj) {
 			c.EnqueueFor(k, obj)
 		}
 	}
-	WatchFunc(c, i, informer.Handler[T]{
-		Add: func(obj T, initial bool) {
-			if !initial {
-				enqueue(obj)
-				return
-			}
-			for _, k := range keys(obj) {
-				c.causes.add(k, obj, true)
-				c.queue.AddPriority(k, LowPriority)
-			}
-		},
-		Update: func(old, new T) {
-			enqueue(new)
-			for _, k := range keys(old) {
-				c.EnqueueFor(k, new)
-			}
-		},
-		Delete: enqueue,
-	})
-}
-
-// WatchGroup is Watch for all informers of a group; keys is passed the name of the object's informer. A controller
-// of several clusters has the name in its keys:
-//
-//	controller.WatchGroup(c, pods, controller.KeysInCluster(controller.Self[*corev1.Pod]))
-//
-// and its Reconcile finds the object by pods[k.Cluster].Store().Get(k.Namespace, k.Name).
-func WatchGroup[T client.Object](c *Controller, g informer.Group[T], keys func(name string, obj T) []Key) {
-	for name, i := range g {
-		Watch(c, i, func(obj T) []Key { return keys(name, obj) })
-	}
-}
-
-// KeysInCluster sets the cluster of the keys that keys returns to the object's cluster, unless they have one. It is
-// used with WatchGroup.
-func KeysInCluster[T client.Object](keys func(T) []Key) func(cluster string, obj T) []Key {
-	return func(cluster string, obj T) []Key {
-		named := slices.Clone(keys(obj)) // the slice may belong to keys
-		for i := range named {
-			named[i].Cluster = cmp.Or(named[i].Cluster, cluster)
+	h := informer.Handler[T]{Delete: enqueue}
+	h.Add = func(obj T, initial bool) {
+		if !initial {
+			enqueue(obj)
+			return
 		}
-		return named
+		for _, k := range w.keys(obj) {
+			c.causes.add(k, obj, true)
+			c.queue.AddPriority(k, LowPriority)
+		}
 	}
+	h.Update = func(old, new T) {
+		if w.changed != nil && !w.changed(old, new) {
+			return
+		}
+		enqueue(new)
+		for _, k := range w.keys(old) {
+			c.EnqueueFor(k, new)
+		}
+	}
+	if w.events != nil {
+		if !slices.Contains(w.events, Added) {
+			h.Add = nil
+		}
+		if !slices.Contains(w.events, Updated) {
+			h.Update = nil
+		}
+		if !slices.Contains(w.events, Deleted) {
+			h.Delete = nil
+		}
+	}
+	Handles(w.from, h).register(c)
 }
 
-// WatchFunc registers the controller's own handler, which may call Enqueue and EnqueueAfter. Run waits until the
-// handler has received the first list, and removes it at the end. It must be called before Run.
-func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h informer.Handler[T]) *informer.Registration {
-	if h.Name == "" {
-		h.Name = c.name
+// handling is the Source of Handles.
+type handling[T client.Object] struct {
+	from Informed[T]
+	h    informer.Handler[T]
+}
+
+// Handles calls a handler of the controller's own, which may call EnqueueFor, EnqueueForAfter and the like.
+func Handles[T client.Object](from Informed[T], h informer.Handler[T]) Source {
+	return handling[T]{from, h}
+}
+
+// Reads enqueues nothing, for an informer whose store the controller reads: Run waits for its first list, and each
+// reconcile for the key's own writes to it.
+func Reads[T client.Object](from Informed[T]) Source { return handling[T]{from: from} }
+
+func (s handling[T]) register(c *Controller) {
+	if s.h.Name == "" {
+		s.h.Name = c.name
 	}
-	if l := i.Trace(); l != nil && c.causes.log == nil { // not written after a handler may read it
+	if l := s.from.Trace(); l != nil && c.causes.log == nil { // not written after a handler may read it
 		c.causes.log = l
 		c.shown(l)
 	}
-	reg := i.Handle(h)
+	reg := s.from.Handle(s.h)
 	c.mu.Lock()
-	c.ownWrites.sources = append(c.ownWrites.sources, source{i.HasWrite, i.Store().WaitFor})
+	c.ownWrites.sources = append(c.ownWrites.sources, source{s.from.HasWrite, s.from.Store().WaitFor})
 	c.mu.regs = append(c.mu.regs, reg)
 	c.mu.Unlock()
-	return reg
 }
 
-// KeyOf returns the key of an object.
-func KeyOf(obj client.Object) Key {
-	return Key{Namespace: obj.GetNamespace(), Name: obj.GetName()}
-}
+// several is the Source of WatchesGroup.
+type several []Source
 
-// Self returns the object's own key. It is used with Watch.
-func Self[T client.Object](obj T) []Key { return []Key{KeyOf(obj)} }
+func (s several) register(c *Controller) { c.Watch(s...) }
 
-// ControllerOf returns a function that returns the key of an object's controller, if it is of that kind. It is used
-// with Watch:
+// WatchesGroup is Watches for all informers of a group; keys is passed the name of the object's informer. A
+// controller of several clusters has the name in its keys:
 //
-//	controller.Watch(c, pods, controller.ControllerOf[*corev1.Pod]("ReplicaSet"))
-func ControllerOf[T client.Object](kind string) func(T) []Key {
-	return func(obj T) []Key {
-		ref := metav1.GetControllerOfNoCopy(obj)
-		if ref == nil || ref.Kind != kind {
-			return nil
-		}
-		return []Key{{Namespace: obj.GetNamespace(), Name: ref.Name}}
-	}
-}
-
-// OwnersOf is ControllerOf for all owners of that kind, whether or not they are controllers.
-func OwnersOf[T client.Object](kind string) func(T) []Key {
-	return func(obj T) (keys []Key) {
-		for _, ref := range obj.GetOwnerReferences() {
-			if ref.Kind == kind {
-				keys = append(keys, Key{Namespace: obj.GetNamespace(), Name: ref.Name})
-			}
-		}
-		return keys
-	}
-}
-
-// Labelled returns a function that returns the key named by a label of an object, in its namespace. It is used with
-// Watch:
+//	controller.WatchesGroup(pods, controller.KeysInCluster(controller.Self[*corev1.Pod]))
 //
-//	controller.Watch(c, slices, controller.Labelled[*discoveryv1.EndpointSlice](discoveryv1.LabelServiceName))
-func Labelled[T client.Object](label string) func(T) []Key {
-	return func(obj T) []Key {
-		name, ok := obj.GetLabels()[label]
-		if !ok || name == "" {
-			return nil
-		}
-		return []Key{{Namespace: obj.GetNamespace(), Name: name}}
+// and its Reconcile finds the object by pods[k.Cluster].Store().Get(k.Namespace, k.Name).
+func WatchesGroup[T client.Object](g informer.Group[T], keys func(name string, obj T) []Key) Source {
+	var all several
+	for name, i := range g {
+		all = append(all, Watches(i, func(obj T) []Key { return keys(name, obj) }))
 	}
+	return all
+}
+
+// Watch is c.Watch of Watches.
+func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T) []Key) {
+	c.Watch(Watches(i, keys))
+}
+
+// WatchFunc is c.Watch of Handles.
+func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h informer.Handler[T]) {
+	c.Watch(Handles(i, h))
+}
+
+// WatchGroup is c.Watch of WatchesGroup.
+func WatchGroup[T client.Object](c *Controller, g informer.Group[T], keys func(name string, obj T) []Key) {
+	c.Watch(WatchesGroup(g, keys))
 }

@@ -24,7 +24,7 @@ func (c *cronJobs) settle(ctx context.Context, cj *batchv1.CronJob, jobs []*batc
 		end := endOf(j)
 		switch {
 		case end == nil && !isActive(cj, j.UID):
-			fresh, err := c.api.Namespace(cj.Namespace).Get(ctx, cj.Name)
+			fresh, err := c.all.API.Namespace(cj.Namespace).Get(ctx, cj.Name)
 			if err != nil {
 				return nil, err
 			}
@@ -43,7 +43,7 @@ func (c *cronJobs) settle(ctx context.Context, cj *batchv1.CronJob, jobs []*batc
 			continue
 		}
 		// The cache may lack it.
-		j, err := c.jobAPI.Namespace(r.Namespace).Get(ctx, r.Name)
+		j, err := c.jobs.API.Namespace(r.Namespace).Get(ctx, r.Name)
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && j.UID != r.UID:
 			c.rec.Event(cj, corev1.EventTypeNormal, "MissingJob", "Active job went missing: %v", r.Name)
@@ -74,7 +74,7 @@ func inactive(cj *batchv1.CronJob, job types.UID) {
 // replace deletes the running Jobs, to make room for the next.
 func (c *cronJobs) replace(ctx context.Context, cj *batchv1.CronJob) error {
 	for _, r := range slices.Clone(cj.Status.Active) {
-		j, err := c.jobAPI.Namespace(r.Namespace).Get(ctx, r.Name)
+		j, err := c.jobs.API.Namespace(r.Namespace).Get(ctx, r.Name)
 		if err != nil {
 			c.rec.Event(cj, corev1.EventTypeWarning, "FailedGet", "Get job: %v", err)
 			return err

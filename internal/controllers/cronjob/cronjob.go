@@ -14,17 +14,14 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
 var kind = batchv1.SchemeGroupVersion.WithKind("CronJob")
 
 type cronJobs struct {
-	api    client.Resource[*batchv1.CronJob]
-	jobAPI client.Resource[*batchv1.Job]
-	all    *informer.Informer[*batchv1.CronJob]
-	jobs   podcontrol.Owned[*batchv1.Job]
+	all  controller.Objects[*batchv1.CronJob]
+	jobs podcontrol.Owned[*batchv1.Job]
 	// written has each status, so that no decision is based on an old one.
 	written podcontrol.Written
 	rec     *client.Recorder
@@ -33,24 +30,18 @@ type cronJobs struct {
 // New returns the CronJob controller.
 func New(env controller.Env) controller.Runner {
 	c := &cronJobs{
-		api:    client.For[*batchv1.CronJob](env.Client),
-		jobAPI: client.For[*batchv1.Job](env.Client),
-		all:    informer.For[*batchv1.CronJob](env.Informers),
-		jobs:   podcontrol.Index[*batchv1.Job](env.Informers),
-		rec:    env.Recorder.From("cronjob-controller", ""),
+		all:  controller.ObjectsOf[*batchv1.CronJob](env),
+		jobs: podcontrol.OwnedOf[*batchv1.Job](env),
+		rec:  env.Recorder.From("cronjob-controller", ""),
 	}
-	loop := controller.New("cronjob", c.reconcile, controller.Options{})
-	controller.Watch(loop, c.all, controller.Self[*batchv1.CronJob])
-	controller.Watch(loop, c.jobs.Informer, controller.ControllerOf[*batchv1.Job](kind.Kind))
-	return loop
+	return controller.New("cronjob", controller.ByObject(c.all, c.reconcile, c.written.Forget), controller.Options{}).Watch(
+		controller.For(c.all),
+		controller.Owns(c.jobs, kind.Kind),
+	)
 }
 
-func (c *cronJobs) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	cached, ok := c.all.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		c.written.Forget(k)
-		return controller.Result{}, nil
-	}
+func (c *cronJobs) reconcile(ctx context.Context, cached *batchv1.CronJob) (controller.Result, error) {
+	k := controller.KeyOf(cached)
 	if podcontrol.Behind(&c.written, k, []*batchv1.CronJob{cached}) {
 		return controller.Result{RequeueAfter: time.Second}, nil // its event comes earlier
 	}
@@ -62,7 +53,7 @@ func (c *cronJobs) reconcile(ctx context.Context, k controller.Key) (controller.
 	}
 	wait, startErr := c.start(ctx, cj)
 	if !equality.Semantic.DeepEqual(cached.Status, cj.Status) {
-		made, err := c.api.Namespace(k.Namespace).UpdateStatus(ctx, cj)
+		made, err := c.all.API.Namespace(k.Namespace).UpdateStatus(ctx, cj)
 		if err != nil {
 			return controller.Result{}, client.IgnoreNotFound(err)
 		}
@@ -125,12 +116,12 @@ func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob) (wait time.Du
 			return wait, err
 		}
 	}
-	j, err := c.jobAPI.Namespace(cj.Namespace).Create(ctx, build(cj, due))
+	j, err := c.jobs.API.Namespace(cj.Namespace).Create(ctx, build(cj, due))
 	switch {
 	case podcontrol.NamespaceGoing(err):
 		return 0, nil
 	case apierrors.IsAlreadyExists(err):
-		if j, err = c.jobAPI.Namespace(cj.Namespace).Get(ctx, jobName(cj, due)); err != nil {
+		if j, err = c.jobs.API.Namespace(cj.Namespace).Get(ctx, jobName(cj, due)); err != nil {
 			return wait, err
 		}
 		if !metav1.IsControlledBy(j, cj) {

@@ -102,7 +102,7 @@ func startOf(j *batchv1.Job) time.Time {
 
 func (c *cronJobs) delete(ctx context.Context, cj *batchv1.CronJob, j *batchv1.Job) error {
 	policy := metav1.DeletePropagationBackground
-	err := client.IgnoreNotFound(c.jobAPI.Namespace(j.Namespace).Delete(ctx, j.Name, metav1.DeleteOptions{
+	err := client.IgnoreNotFound(c.jobs.API.Namespace(j.Namespace).Delete(ctx, j.Name, metav1.DeleteOptions{
 		PropagationPolicy: &policy,
 		Preconditions:     &metav1.Preconditions{UID: &j.UID},
 	}))

@@ -28,11 +28,10 @@ const (
 
 type daemons struct {
 	env      controller.Env
-	api      client.Resource[*appsv1.DaemonSet]
-	podAPI   client.Resource[*corev1.Pod]
-	all      *informer.Informer[*appsv1.DaemonSet]
+	all      controller.Objects[*appsv1.DaemonSet]
 	pods     podcontrol.Owned[*corev1.Pod]
-	nodes    *informer.Informer[*corev1.Node]
+	nodes    controller.Objects[*corev1.Node]
+	owners   podcontrol.Owners[*appsv1.DaemonSet]
 	history  *history.Keeper
 	control  *podcontrol.Control
 	rec      *client.Recorder
@@ -47,31 +46,46 @@ func New(env controller.Env) controller.Runner {
 	rec := env.Recorder.From("daemonset-controller", "")
 	c := &daemons{
 		env:     env,
-		api:     client.For[*appsv1.DaemonSet](env.Client),
-		podAPI:  client.For[*corev1.Pod](env.Client),
-		all:     informer.For[*appsv1.DaemonSet](env.Informers),
-		pods:    podcontrol.Index[*corev1.Pod](env.Informers),
-		nodes:   informer.For[*corev1.Node](env.Informers),
+		all:     controller.ObjectsOf[*appsv1.DaemonSet](env),
+		pods:    podcontrol.OwnedOf[*corev1.Pod](env),
+		nodes:   controller.ObjectsOf[*corev1.Node](env),
 		history: history.New(env, kind, appsv1.DefaultDaemonSetUniqueLabelKey),
 		control: podcontrol.New(env.Client, rec),
 		rec:     rec,
 		pace:    podcontrol.Pace{Every: pace},
 	}
-	c.loop = controller.New("daemonset", c.reconcile, controller.Options{})
-	c.watch()
-	return c.loop
+	c.owners = podcontrol.Owners[*appsv1.DaemonSet]{Kind: kind, From: c.all, Selector: selectorOf}
+	c.loop = controller.New("daemonset", controller.ByObject(c.all, c.reconcile, c.forget), controller.Options{})
+	return c.loop.Watch(
+		controller.For(c.all),
+		controller.Handles(c.pods, informer.Handler[*corev1.Pod]{
+			Add:    func(p *corev1.Pod, _ bool) { c.podAdded(p) },
+			Update: c.podUpdated,
+			Delete: c.podGone,
+		}),
+		controller.Handles(c.nodes, informer.Handler[*corev1.Node]{
+			Add:    func(n *corev1.Node, _ bool) { c.nodeChanged(nil, n) },
+			Update: c.nodeChanged,
+			Delete: func(n *corev1.Node) { c.nodeChanged(n, nil) },
+		}),
+		controller.Reads(c.history.Revisions), // which only this controller changes
+	)
 }
 
-func (c *daemons) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	ds, ok := c.all.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		c.expected.Forget(k)
-		c.pace.Forget(k)
-		c.failures.forget(k)
-		return controller.Result{}, nil
-	}
+func selectorOf(ds *appsv1.DaemonSet) (labels.Selector, error) {
+	return metav1.LabelSelectorAsSelector(ds.Spec.Selector)
+}
+
+func (c *daemons) forget(k controller.Key) {
+	c.expected.Forget(k)
+	c.pace.Forget(k)
+	c.failures.forget(k)
+}
+
+func (c *daemons) reconcile(ctx context.Context, ds *appsv1.DaemonSet) (controller.Result, error) {
+	k := controller.KeyOf(ds)
 	c.pace.Mark(k)
-	selector, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
+	selector, err := selectorOf(ds)
 	switch {
 	case err != nil:
 		c.env.Log.Warn("unusable selector", "controller", "daemonset", "object", k, "error", err)
@@ -83,7 +97,7 @@ func (c *daemons) reconcile(ctx context.Context, k controller.Key) (controller.R
 		return controller.Result{}, nil // left to the garbage collector, with the revisions
 	}
 	settled := c.expected.Satisfied(k) // before the pods are read
-	owner := history.Owner{Object: ds, Template: &ds.Spec.Template, Selector: selector, Fresh: c.fresh(ds)}
+	owner := history.Owner{Object: ds, Template: &ds.Spec.Template, Selector: selector, Fresh: podcontrol.Fresh(c.all.API, ds)}
 	if n := ds.Status.CollisionCount; n != nil {
 		owner.Collisions = *n
 	}
@@ -116,14 +130,8 @@ func (c *daemons) reconcile(ctx context.Context, k controller.Key) (controller.R
 }
 
 func (c *daemons) claim(ctx context.Context, ds *appsv1.DaemonSet, selector labels.Selector) ([]*corev1.Pod, error) {
-	claim := podcontrol.Claim[*corev1.Pod]{Owner: ds, Kind: kind, Selector: selector, Resource: c.podAPI, Fresh: c.fresh(ds)}
+	claim := podcontrol.Claim[*corev1.Pod]{Owner: ds, Kind: kind, Selector: selector, Resource: c.pods.API, Fresh: podcontrol.Fresh(c.all.API, ds)}
 	return claim.Take(ctx, c.pods.By(ds.UID), c.pods.Orphans(ds.Namespace))
-}
-
-func (c *daemons) fresh(ds *appsv1.DaemonSet) func(context.Context) (metav1.Object, error) {
-	return func(ctx context.Context) (metav1.Object, error) {
-		return c.api.Namespace(ds.Namespace).Get(ctx, ds.Name)
-	}
 }
 
 func historyLimit(ds *appsv1.DaemonSet) int {

@@ -30,7 +30,7 @@ func (p *pass) writeStatus(collisions int32, acted bool) error {
 	}
 	changed := *p.ds // only the status differs, and it is replaced as a whole
 	changed.Status = s
-	_, err := p.c.api.Namespace(p.ds.Namespace).UpdateStatus(p.ctx, &changed)
+	_, err := p.c.all.API.Namespace(p.ds.Namespace).UpdateStatus(p.ctx, &changed)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 // whose status is behind its spec, is kept although it counts.
 func (p *pass) cleanup() error {
 	for _, rs := range expendable(p.d, p.old) {
-		err := p.c.rsAPI.Namespace(rs.Namespace).Delete(p.ctx, rs.Name, metav1.DeleteOptions{
+		err := p.c.sets.API.Namespace(rs.Namespace).Delete(p.ctx, rs.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &rs.UID},
 		})
 		if err != nil && !apierrors.IsNotFound(err) {

@@ -13,67 +13,72 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
+	"fairlead.dev/informer"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
 var kind = appsv1.SchemeGroupVersion.WithKind("Deployment")
 
 type deployments struct {
-	env   controller.Env
-	api   client.Resource[*appsv1.Deployment]
-	rsAPI client.Resource[*appsv1.ReplicaSet]
-	all   podcontrol.Owned[*appsv1.Deployment]
-	sets  podcontrol.Owned[*appsv1.ReplicaSet]
-	pods  podcontrol.Owned[*corev1.Pod]
-	rec   *client.Recorder
-	loop  *controller.Controller
+	env    controller.Env
+	all    controller.Objects[*appsv1.Deployment]
+	sets   podcontrol.Owned[*appsv1.ReplicaSet]
+	pods   podcontrol.Owned[*corev1.Pod]
+	owners podcontrol.Owners[*appsv1.Deployment] // of sets
+	rec    *client.Recorder
+	loop   *controller.Controller
 }
 
 // New returns the Deployment controller.
 func New(env controller.Env) controller.Runner {
 	c := &deployments{
-		env:   env,
-		api:   client.For[*appsv1.Deployment](env.Client),
-		rsAPI: client.For[*appsv1.ReplicaSet](env.Client),
-		all:   podcontrol.Index[*appsv1.Deployment](env.Informers),
-		sets:  podcontrol.Index[*appsv1.ReplicaSet](env.Informers),
-		pods:  podcontrol.Index[*corev1.Pod](env.Informers),
-		rec:   env.Recorder.From("deployment-controller", ""),
+		env:  env,
+		all:  controller.ObjectsOf[*appsv1.Deployment](env),
+		sets: podcontrol.OwnedOf[*appsv1.ReplicaSet](env),
+		pods: podcontrol.OwnedOf[*corev1.Pod](env),
+		rec:  env.Recorder.From("deployment-controller", ""),
 	}
-	c.loop = controller.New("deployment", c.reconcile, controller.Options{})
-	c.watch()
-	return c.loop
+	c.owners = podcontrol.Owners[*appsv1.Deployment]{Kind: kind, From: c.all, Selector: selectorOf}
+	c.loop = controller.New("deployment", controller.ByObject(c.all, c.reconcile), controller.Options{})
+	return c.loop.Watch(
+		controller.For(c.all),
+		controller.Handles(c.sets, informer.Handler[*appsv1.ReplicaSet]{
+			Add:    func(rs *appsv1.ReplicaSet, _ bool) { c.setSeen(rs) },
+			Update: c.setUpdated,
+			Delete: c.enqueueOwner,
+		}),
+		controller.Watches(c.pods, c.recreatesOf).On(controller.Deleted),
+	)
+}
+
+func selectorOf(d *appsv1.Deployment) (labels.Selector, error) {
+	return metav1.LabelSelectorAsSelector(d.Spec.Selector)
 }
 
 // reconcile brings a Deployment's sets nearer to its spec. If the Deployment or its namespace is deleted meanwhile,
 // that is not an error: their events end the work.
-func (c *deployments) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	res, err := c.sync(ctx, k)
-	if podcontrol.NamespaceGoing(err) || isGone(err, k) {
+func (c *deployments) reconcile(ctx context.Context, d *appsv1.Deployment) (controller.Result, error) {
+	res, err := c.sync(ctx, d.DeepCopy())
+	if podcontrol.NamespaceGoing(err) || isGone(err, d) {
 		return controller.Result{}, nil
 	}
 	return res, err
 }
 
 // isGone reports whether the API server answered that the Deployment does not exist.
-func isGone(err error, k controller.Key) bool {
+func isGone(err error, of *appsv1.Deployment) bool {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	if !ok || !apierrors.IsNotFound(err) {
 		return false
 	}
 	d := status.ErrStatus.Details
-	return d != nil && d.Group == kind.Group && d.Kind == "deployments" && d.Name == k.Name
+	return d != nil && d.Group == kind.Group && d.Kind == "deployments" && d.Name == of.Name
 }
 
-func (c *deployments) sync(ctx context.Context, k controller.Key) (controller.Result, error) {
-	cached, ok := c.all.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		return controller.Result{}, nil
-	}
-	d := cached.DeepCopy()
-	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+func (c *deployments) sync(ctx context.Context, d *appsv1.Deployment) (controller.Result, error) {
+	selector, err := selectorOf(d)
 	if err != nil {
-		c.env.Log.Warn("unusable selector", "controller", "deployment", "object", k, "error", err)
+		c.env.Log.Warn("unusable selector", "controller", "deployment", "object", controller.KeyOf(d), "error", err)
 		return controller.Result{}, nil
 	}
 	if selector.Empty() {
@@ -136,7 +141,7 @@ func (c *deployments) selectsAll(ctx context.Context, d *appsv1.Deployment) erro
 		return nil
 	}
 	d.Status.ObservedGeneration = d.Generation
-	_, err := c.api.Namespace(d.Namespace).UpdateStatus(ctx, d)
+	_, err := c.all.API.Namespace(d.Namespace).UpdateStatus(ctx, d)
 	return err
 }
 
@@ -145,10 +150,8 @@ func (c *deployments) claim(ctx context.Context, d *appsv1.Deployment, selector 
 		Owner:    d,
 		Kind:     kind,
 		Selector: selector,
-		Resource: c.rsAPI,
-		Fresh: func(ctx context.Context) (metav1.Object, error) {
-			return c.api.Namespace(d.Namespace).Get(ctx, d.Name)
-		},
+		Resource: c.sets.API,
+		Fresh:    podcontrol.Fresh(c.all.API, d),
 	}
 	return claim.Take(ctx, c.sets.By(d.UID), c.sets.Orphans(d.Namespace))
 }

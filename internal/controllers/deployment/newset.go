@@ -23,7 +23,7 @@ func (p *pass) syncNew() error {
 	annotated := annotate(p.d, changed, nextRevision(p.old))
 	if annotated || changed.Spec.MinReadySeconds != p.d.Spec.MinReadySeconds {
 		changed.Spec.MinReadySeconds = p.d.Spec.MinReadySeconds
-		written, err := p.c.rsAPI.Namespace(p.d.Namespace).Update(p.ctx, changed)
+		written, err := p.c.sets.API.Namespace(p.d.Namespace).Update(p.ctx, changed)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (p *pass) ensureNew() error {
 	annotate(p.d, wanted, revision)
 	recordDesired(wanted, replicasOf(p.d), replicasOf(p.d)+maxSurge(p.d))
 
-	made, err := p.c.rsAPI.Namespace(p.d.Namespace).Create(p.ctx, wanted)
+	made, err := p.c.sets.API.Namespace(p.d.Namespace).Create(p.ctx, wanted)
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return p.meetNamesake(wanted.Name, revision)
@@ -110,7 +110,7 @@ func (p *pass) buildSet(hash string) *appsv1.ReplicaSet {
 // meetNamesake handles an existing set with the new one's name: either it is the new one, which the cache lacks, or
 // its template has the same hash by chance, and then the next pass tries another.
 func (p *pass) meetNamesake(name string, revision int64) error {
-	rs, err := p.c.rsAPI.Namespace(p.d.Namespace).Get(p.ctx, name)
+	rs, err := p.c.sets.API.Namespace(p.d.Namespace).Get(p.ctx, name)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (p *pass) meetNamesake(name string, revision int64) error {
 		count = *p.d.Status.CollisionCount + 1
 	}
 	p.d.Status.CollisionCount = &count
-	if _, err := p.c.api.Namespace(p.d.Namespace).UpdateStatus(p.ctx, p.d); err != nil {
+	if _, err := p.c.all.API.Namespace(p.d.Namespace).UpdateStatus(p.ctx, p.d); err != nil {
 		return err
 	}
 	return fmt.Errorf("hash collision on replica set %q, collision count is now %d", name, count)
@@ -137,7 +137,7 @@ func (p *pass) reportCreateError(name string, cause error) error {
 		setCondition(&p.d.Status, newCondition(appsv1.DeploymentProgressing, corev1.ConditionFalse, reasonCreateFailed, msg))
 		// The creation error is the one to return; if this write fails too, the
 		// next pass repeats both.
-		_, _ = p.c.api.Namespace(p.d.Namespace).UpdateStatus(p.ctx, p.d)
+		_, _ = p.c.all.API.Namespace(p.d.Namespace).UpdateStatus(p.ctx, p.d)
 	}
 	p.event(corev1.EventTypeWarning, reasonCreateFailed, "%s", msg)
 	return cause

@@ -57,7 +57,7 @@ func (p *pass) resize(rs *appsv1.ReplicaSet, n int32) (bool, error) {
 	changed := rs.DeepCopy()
 	changed.Spec.Replicas = &n
 	recordDesired(changed, desired, most)
-	written, err := p.c.rsAPI.Namespace(rs.Namespace).Update(p.ctx, changed)
+	written, err := p.c.sets.API.Namespace(rs.Namespace).Update(p.ctx, changed)
 	if err != nil {
 		return false, err
 	}

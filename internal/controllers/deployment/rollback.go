@@ -62,7 +62,7 @@ func (p *pass) giveUp(reason, format string, args ...any) error {
 
 func (p *pass) clearRollback() error {
 	delete(p.d.Annotations, appsv1.DeprecatedRollbackTo)
-	_, err := p.c.api.Namespace(p.d.Namespace).Update(p.ctx, p.d)
+	_, err := p.c.all.API.Namespace(p.d.Namespace).Update(p.ctx, p.d)
 	return err
 }
 

@@ -21,7 +21,7 @@ func (p *pass) writeStatus() (controller.Result, error) {
 	}
 	if p.revised || !equality.Semantic.DeepEqual(p.was, status) {
 		p.d.Status = status
-		if _, err := p.c.api.Namespace(p.d.Namespace).UpdateStatus(p.ctx, p.d); err != nil {
+		if _, err := p.c.all.API.Namespace(p.d.Namespace).UpdateStatus(p.ctx, p.d); err != nil {
 			return controller.Result{}, err
 		}
 	}

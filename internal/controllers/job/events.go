@@ -6,34 +6,16 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 )
 
-func (c *jobs) watch() {
-	controller.WatchFunc(c.loop, c.all, informer.Handler[*batchv1.Job]{
-		Add: func(j *batchv1.Job, _ bool) { c.loop.EnqueueFor(controller.KeyOf(j), j) },
-		Update: func(_, j *batchv1.Job) {
-			c.loop.EnqueueFor(controller.KeyOf(j), j)
-			if isFinished(j) {
-				c.strayPods(j)
-			}
-		},
-		Delete: func(j *batchv1.Job) {
-			c.loop.EnqueueFor(controller.KeyOf(j), j)
-			c.strayPods(j)
-		},
-	})
-	controller.WatchFunc(c.loop, c.pods.Informer, informer.Handler[*corev1.Pod]{
-		Add:    func(p *corev1.Pod, _ bool) { c.podAdded(p) },
-		Update: c.podUpdated,
-		Delete: c.podGone,
-	})
-	// Only to wait for both informers: the loop's keys are enqueued by the handlers above.
-	controller.WatchFunc(c.strays, c.all, informer.Handler[*batchv1.Job]{})
-	controller.WatchFunc(c.strays, c.pods.Informer, informer.Handler[*corev1.Pod]{})
+// jobChanged wakes a Job and, if it has ended, the loop that releases its pods.
+func (c *jobs) jobChanged(j *batchv1.Job, ended bool) {
+	c.loop.EnqueueFor(controller.KeyOf(j), j)
+	if ended {
+		c.strayPods(j)
+	}
 }
 
 func (c *jobs) podAdded(p *corev1.Pod) {
@@ -41,7 +23,7 @@ func (c *jobs) podAdded(p *corev1.Pod) {
 		c.podChanged(p, true)
 		return
 	}
-	if k, ok := c.jobOf(p); ok {
+	if k, ok := c.owners.KeyOf(p); ok {
 		c.expected.Created(k)
 		c.enqueueCounted(k, p)
 		return
@@ -55,13 +37,13 @@ func (c *jobs) podUpdated(old, p *corev1.Pod) {
 	}
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(p)
 	if was != nil && (is == nil || was.UID != is.UID) {
-		if k, ok := c.jobOf(old); ok {
+		if k, ok := c.owners.KeyOf(old); ok {
 			c.released.observed(k, old.UID)
 			c.enqueue(k, p)
 		}
 	}
 	if isTracked(old) && !isTracked(p) {
-		if k, ok := c.jobOf(p); ok {
+		if k, ok := c.owners.KeyOf(p); ok {
 			c.released.observed(k, p.UID)
 		}
 	}
@@ -72,7 +54,7 @@ func (c *jobs) podUpdated(old, p *corev1.Pod) {
 }
 
 func (c *jobs) podGone(p *corev1.Pod) {
-	if k, ok := c.jobOf(p); ok {
+	if k, ok := c.owners.KeyOf(p); ok {
 		c.released.observed(k, p.UID)
 	}
 	c.podChanged(p, true)
@@ -80,23 +62,20 @@ func (c *jobs) podGone(p *corev1.Pod) {
 
 // podChanged wakes the pod's Job, or those that may adopt it, or, if it is a stray, the loop that releases it.
 func (c *jobs) podChanged(p *corev1.Pod, going bool) {
-	if k, ok := c.jobOf(p); ok {
+	if k, ok := c.owners.KeyOf(p); ok {
 		if going {
 			c.expected.Deleted(k, p.UID)
 			c.enqueueCounted(k, p)
 		} else {
 			c.enqueue(k, p)
 		}
-	} else if metav1.GetControllerOfNoCopy(p) == nil && len(p.Labels) > 0 && !going {
-		for _, j := range c.all.Store().List(p.Namespace) {
-			s, err := metav1.LabelSelectorAsSelector(j.Spec.Selector)
-			if err == nil && !s.Empty() && s.Matches(labels.Set(p.Labels)) {
-				c.enqueue(controller.KeyOf(j), p)
-			}
+	} else if !going {
+		for _, k := range c.owners.Adopters(p) {
+			c.enqueue(k, p)
 		}
 	}
 	if isTracked(p) {
-		if j := c.ownerOf(p); j == nil || isFinished(j) {
+		if j, ok := c.owners.Of(p); !ok || isFinished(j) {
 			c.strays.EnqueueFor(controller.KeyOf(p), p)
 		}
 	}
@@ -112,24 +91,4 @@ func (c *jobs) enqueueCounted(k controller.Key, p *corev1.Pod) {
 
 func (c *jobs) enqueue(k controller.Key, p *corev1.Pod) {
 	c.loop.EnqueueForAfter(k, p, c.pace.Delay(k))
-}
-
-// ownerOf returns the Job that controls the pod; nil if the controller is not a Job, or gone.
-func (c *jobs) ownerOf(p *corev1.Pod) *batchv1.Job {
-	ref := metav1.GetControllerOfNoCopy(p)
-	if ref == nil || ref.Kind != kind.Kind || ref.APIVersion != batchv1.SchemeGroupVersion.String() {
-		return nil
-	}
-	j, ok := c.all.Store().Get(p.Namespace, ref.Name)
-	if !ok || j.UID != ref.UID {
-		return nil
-	}
-	return j
-}
-
-func (c *jobs) jobOf(p *corev1.Pod) (controller.Key, bool) {
-	if j := c.ownerOf(p); j != nil {
-		return controller.KeyOf(j), true
-	}
-	return controller.Key{}, false
 }

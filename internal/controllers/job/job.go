@@ -8,8 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -28,10 +27,9 @@ const (
 
 type jobs struct {
 	env      controller.Env
-	api      client.Resource[*batchv1.Job]
-	podAPI   client.Resource[*corev1.Pod]
-	all      *informer.Informer[*batchv1.Job]
+	all      controller.Objects[*batchv1.Job]
 	pods     podcontrol.Owned[*corev1.Pod]
+	owners   podcontrol.Owners[*batchv1.Job]
 	control  *podcontrol.Control
 	rec      *client.Recorder
 	expected controller.Expectations
@@ -48,34 +46,37 @@ func New(env controller.Env) controller.Runner {
 	rec := env.Recorder.From("job-controller", "")
 	c := &jobs{
 		env:     env,
-		api:     client.For[*batchv1.Job](env.Client),
-		podAPI:  client.For[*corev1.Pod](env.Client),
-		all:     informer.For[*batchv1.Job](env.Informers),
-		pods:    podcontrol.Index[*corev1.Pod](env.Informers),
+		all:     controller.ObjectsOf[*batchv1.Job](env),
+		pods:    podcontrol.OwnedOf[*corev1.Pod](env),
 		control: podcontrol.New(env.Client, rec),
 		rec:     rec,
 		pace:    podcontrol.Pace{Every: pace},
 	}
-	c.loop = controller.New("job", c.reconcile, controller.Options{})
-	c.strays = controller.New("job-strays", c.releaseStray, controller.Options{})
-	c.watch()
-	return c
+	c.owners = podcontrol.Owners[*batchv1.Job]{Kind: kind, From: c.all, Selector: selectorOf}
+	c.strays = controller.New("job-strays", controller.ByObject(c.pods, c.releaseStray), controller.Options{})
+	c.strays.Watch(controller.Reads(c.all), controller.Reads(c.pods)) // keys come from the handlers of loop
+	c.loop = controller.New("job", controller.ByObject(c.all, c.reconcile, c.forget), controller.Options{})
+	c.loop.Watch(
+		controller.Handles(c.all, informer.Handler[*batchv1.Job]{
+			Add:    func(j *batchv1.Job, _ bool) { c.loop.EnqueueFor(controller.KeyOf(j), j) },
+			Update: func(_, j *batchv1.Job) { c.jobChanged(j, isFinished(j)) },
+			Delete: func(j *batchv1.Job) { c.jobChanged(j, true) },
+		}),
+		controller.Handles(c.pods, informer.Handler[*corev1.Pod]{
+			Add:    func(p *corev1.Pod, _ bool) { c.podAdded(p) },
+			Update: c.podUpdated,
+			Delete: c.podGone,
+		}),
+	)
+	return controller.Runners{c.loop, c.strays}
 }
 
-// Run runs both loops: over Jobs, and over pods that lost theirs.
-func (c *jobs) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return c.loop.Run(ctx) })
-	g.Go(func() error { return c.strays.Run(ctx) })
-	return g.Wait()
+func selectorOf(j *batchv1.Job) (labels.Selector, error) {
+	return metav1.LabelSelectorAsSelector(j.Spec.Selector)
 }
 
-func (c *jobs) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	cached, ok := c.all.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		c.forget(k)
-		return controller.Result{}, nil
-	}
+func (c *jobs) reconcile(ctx context.Context, cached *batchv1.Job) (controller.Result, error) {
+	k := controller.KeyOf(cached)
 	if !isOurs(cached) {
 		return controller.Result{}, nil
 	}
@@ -103,7 +104,7 @@ func (c *jobs) reconcile(ctx context.Context, k controller.Key) (controller.Resu
 }
 
 func (c *jobs) claim(ctx context.Context, j *batchv1.Job) ([]*corev1.Pod, error) {
-	selector, err := metav1.LabelSelectorAsSelector(j.Spec.Selector)
+	selector, err := selectorOf(j)
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +112,9 @@ func (c *jobs) claim(ctx context.Context, j *batchv1.Job) ([]*corev1.Pod, error)
 		Owner:      j,
 		Kind:       kind,
 		Selector:   selector,
-		Resource:   c.podAPI,
+		Resource:   c.pods.API,
 		Finalizers: []string{batchv1.JobTrackingFinalizer},
-		Fresh: func(ctx context.Context) (metav1.Object, error) {
-			return c.api.Namespace(j.Namespace).Get(ctx, j.Name)
-		},
+		Fresh:      podcontrol.Fresh(c.all.API, j),
 	}
 	return claim.Take(ctx, c.pods.By(j.UID), c.pods.Orphans(j.Namespace))
 }

@@ -195,7 +195,7 @@ func (p *pass) flush() error {
 	if equality.Semantic.DeepEqual(p.was, p.job.Status) {
 		return nil
 	}
-	written, err := p.c.api.Namespace(p.k.Namespace).UpdateStatus(p.ctx, p.job)
+	written, err := p.c.all.API.Namespace(p.k.Namespace).UpdateStatus(p.ctx, p.job)
 	if err != nil {
 		return err
 	}

@@ -23,16 +23,15 @@ func (c *jobs) strayPods(j *batchv1.Job) {
 
 // releaseStray removes the tracking finalizer from a pod whose Job is finished or gone, so that the pod can be
 // deleted. Pods of a Job managed by another controller are left to that one.
-func (c *jobs) releaseStray(ctx context.Context, k controller.Key) (controller.Result, error) {
-	p, ok := c.pods.Store().Get(k.Namespace, k.Name)
-	if !ok || !isTracked(p) {
+func (c *jobs) releaseStray(ctx context.Context, p *corev1.Pod) (controller.Result, error) {
+	if !isTracked(p) {
 		return controller.Result{}, nil
 	}
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		if ref.Kind != kind.Kind || ref.APIVersion != batchv1.SchemeGroupVersion.String() {
 			return controller.Result{}, nil // belongs to another kind of owner
 		}
-		if j := c.ownerOf(p); j != nil && (!isFinished(j) || !isOurs(j)) {
+		if j, ok := c.owners.Of(p); ok && (!isFinished(j) || !isOurs(j)) {
 			return controller.Result{}, nil
 		}
 	}
@@ -41,7 +40,7 @@ func (c *jobs) releaseStray(ctx context.Context, k controller.Key) (controller.R
 
 // untrack removes the tracking finalizer from a pod. A missing pod is not an error.
 func (c *jobs) untrack(ctx context.Context, p *corev1.Pod) error {
-	_, err := c.podAPI.Namespace(p.Namespace).Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
+	_, err := c.pods.API.Namespace(p.Namespace).Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{
 			"uid":                                 p.UID,
 			"$deleteFromPrimitiveList/finalizers": []string{batchv1.JobTrackingFinalizer},

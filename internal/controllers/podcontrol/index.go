@@ -6,22 +6,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/client"
-	"fairlead.dev/informer"
+	"fairlead.dev/controller"
 )
 
 // byOwner is the index of objects by the UID of their controlling owner, or by
 // namespace for those without one.
 const byOwner = "controller"
 
-// Owned is an informer with the index that finds the objects a controller owns, and those it could adopt, without a
-// walk over the rest.
-type Owned[T client.Object] struct{ *informer.Informer[T] }
+// Owned are objects with the index that finds those that a controller owns, and those it could adopt, without a walk
+// over the rest.
+type Owned[T client.Object] struct{ controller.Objects[T] }
 
-// Index returns the set's informer of T with the owner index on it.
-func Index[T client.Object](s *informer.Set) Owned[T] {
-	i := informer.For[T](s)
-	i.Index(byOwner, ownerKeys[T])
-	return Owned[T]{i}
+// OwnedOf returns the objects of a type with the owner index on their informer.
+func OwnedOf[T client.Object](env controller.Env) Owned[T] {
+	o := controller.ObjectsOf[T](env)
+	o.Index(byOwner, ownerKeys[T])
+	return Owned[T]{o}
 }
 
 // By returns the objects whose controlling owner has the UID.

@@ -13,9 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 )
 
 const (
@@ -24,52 +22,38 @@ const (
 )
 
 type protector struct {
-	claimsAPI client.Resource[*corev1.PersistentVolumeClaim]
-	podsAPI   client.Resource[*corev1.Pod]
-	claims    *informer.Informer[*corev1.PersistentVolumeClaim]
-	pods      *informer.Informer[*corev1.Pod]
+	claims controller.Objects[*corev1.PersistentVolumeClaim]
+	pods   controller.Objects[*corev1.Pod]
 }
 
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
-	p := &protector{
-		claimsAPI: client.For[*corev1.PersistentVolumeClaim](env.Client),
-		podsAPI:   client.For[*corev1.Pod](env.Client),
-		claims:    informer.For[*corev1.PersistentVolumeClaim](env.Informers),
-		pods:      informer.For[*corev1.Pod](env.Informers),
-	}
+	p := &protector{controller.ObjectsOf[*corev1.PersistentVolumeClaim](env), controller.ObjectsOf[*corev1.Pod](env)}
 	p.pods.Index(byClaim, func(pod *corev1.Pod) (keys []string) {
 		for _, name := range claimsOf(pod) {
 			keys = append(keys, pod.Namespace+"/"+name)
 		}
 		return keys
 	})
-	loop := controller.New("pvcprotection", p.reconcile, controller.Options{})
-	controller.Watch(loop, p.claims, controller.Self)
-	wake := func(pod *corev1.Pod) {
-		for _, name := range claimsOf(pod) {
-			if c, ok := p.claims.Store().Get(pod.Namespace, name); ok && c.DeletionTimestamp != nil {
-				loop.EnqueueFor(controller.KeyOf(c), pod)
-			}
-		}
-	}
-	controller.WatchFunc(loop, p.pods, informer.Handler[*corev1.Pod]{
-		Update: func(old, pod *corev1.Pod) {
-			if shutDown(pod) && !shutDown(old) {
-				wake(pod)
-			}
-		},
-		Delete: wake,
-	})
-	return loop
+	return controller.New("pvcprotection", controller.ByObject(p.claims, p.reconcile), controller.Options{}).Watch(
+		controller.For(p.claims),
+		controller.Watches(p.pods, p.terminatingClaims).On(controller.Updated, controller.Deleted).If(
+			func(old, pod *corev1.Pod) bool { return shutDown(pod) && !shutDown(old) }),
+	)
 }
 
-func (p *protector) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	c, ok := p.claims.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		return controller.Result{}, nil
+// terminatingClaims returns the keys of the pod's claims that are terminating.
+func (p *protector) terminatingClaims(pod *corev1.Pod) (keys []controller.Key) {
+	for _, name := range claimsOf(pod) {
+		if c, ok := p.claims.Store().Get(pod.Namespace, name); ok && c.DeletionTimestamp != nil {
+			keys = append(keys, controller.KeyOf(c))
+		}
 	}
-	return controller.Protect(ctx, p.claimsAPI, c, finalizer, func() (bool, error) { return p.used(ctx, c) })
+	return keys
+}
+
+func (p *protector) reconcile(ctx context.Context, c *corev1.PersistentVolumeClaim) (controller.Result, error) {
+	return controller.Protect(ctx, p.claims.API, c, finalizer, func() (bool, error) { return p.used(ctx, c) })
 }
 
 // used reports whether a pod uses the claim.
@@ -78,7 +62,7 @@ func (p *protector) used(ctx context.Context, c *corev1.PersistentVolumeClaim) (
 	if slices.ContainsFunc(p.pods.Store().ByIndex(byClaim, c.Namespace+"/"+c.Name), by) {
 		return true, nil
 	}
-	list, err := p.podsAPI.Namespace(c.Namespace).List(ctx)
+	list, err := p.pods.API.Namespace(c.Namespace).List(ctx)
 	return slices.ContainsFunc(list.Items, by), err
 }
 

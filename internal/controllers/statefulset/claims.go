@@ -87,7 +87,7 @@ func (p *pass) makeClaims(ordinal int) error {
 		if set, _ := (retention{set: p.set, condemned: !p.inRange(ordinal)}).wanted(); set && metav1.GetControllerOfNoCopy(claim) == nil {
 			claim.OwnerReferences = append(claim.OwnerReferences, *metav1.NewControllerRef(p.set, kind))
 		}
-		_, err := p.c.claimAPI.Namespace(claim.Namespace).Create(p.ctx, claim)
+		_, err := p.c.claims.API.Namespace(claim.Namespace).Create(p.ctx, claim)
 		switch {
 		case err == nil:
 			p.c.rec.Event(p.set, corev1.EventTypeNormal, "SuccessfulCreate",

@@ -16,7 +16,7 @@ func (p *pass) create(pod *corev1.Pod, ordinal int) (*corev1.Pod, error) {
 		p.tell("Create", pod, err)
 		return nil, err
 	}
-	made, err := p.c.podAPI.Namespace(pod.Namespace).Create(p.ctx, pod)
+	made, err := p.c.pods.API.Namespace(pod.Namespace).Create(p.ctx, pod)
 	if apierrors.IsAlreadyExists(err) || podcontrol.NamespaceGoing(err) {
 		return nil, err // a stale cache, a foreign pod of that name, or a deletion: without an event
 	}
@@ -44,7 +44,7 @@ func (p *pass) hold(pod *corev1.Pod, ordinal int) error {
 			return err
 		}
 	}
-	_, err := p.c.podAPI.Namespace(pod.Namespace).Update(p.ctx, changed)
+	_, err := p.c.pods.API.Namespace(pod.Namespace).Update(p.ctx, changed)
 	if !apierrors.IsConflict(err) {
 		p.tell("Update", pod, err)
 	}
@@ -53,7 +53,7 @@ func (p *pass) hold(pod *corev1.Pod, ordinal int) error {
 
 // delete deletes the pod with that UID. If it is gone already, that is not an error.
 func (p *pass) delete(pod *corev1.Pod) error {
-	err := p.c.podAPI.Namespace(pod.Namespace).Delete(p.ctx, pod.Name, metav1.DeleteOptions{
+	err := p.c.pods.API.Namespace(pod.Namespace).Delete(p.ctx, pod.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &pod.UID},
 	})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {

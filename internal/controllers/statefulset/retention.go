@@ -109,7 +109,7 @@ func (p *pass) retain(pod *corev1.Pod, ordinal int) error {
 		}
 		changed := claim.DeepCopy()
 		changed.OwnerReferences = r.owners(claim)
-		_, err := p.c.claimAPI.Namespace(claim.Namespace).Update(p.ctx, changed)
+		_, err := p.c.claims.API.Namespace(claim.Namespace).Update(p.ctx, changed)
 		if err == nil || apierrors.IsNotFound(err) {
 			return nil
 		}

@@ -22,44 +22,48 @@ var kind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 const lateness = time.Second
 
 type sets struct {
-	env      controller.Env
-	api      client.Resource[*appsv1.StatefulSet]
-	podAPI   client.Resource[*corev1.Pod]
-	claimAPI client.Resource[*corev1.PersistentVolumeClaim]
-	all      *informer.Informer[*appsv1.StatefulSet]
-	pods     podcontrol.Owned[*corev1.Pod]
-	claims   *informer.Informer[*corev1.PersistentVolumeClaim]
-	history  *history.Keeper
-	written  podcontrol.Written
-	rec      *client.Recorder
-	loop     *controller.Controller
+	env     controller.Env
+	all     controller.Objects[*appsv1.StatefulSet]
+	pods    podcontrol.Owned[*corev1.Pod]
+	claims  controller.Objects[*corev1.PersistentVolumeClaim]
+	owners  podcontrol.Owners[*appsv1.StatefulSet]
+	history *history.Keeper
+	written podcontrol.Written
+	rec     *client.Recorder
+	loop    *controller.Controller
 }
 
 // New returns the StatefulSet controller.
 func New(env controller.Env) controller.Runner {
 	c := &sets{
-		env:      env,
-		api:      client.For[*appsv1.StatefulSet](env.Client),
-		podAPI:   client.For[*corev1.Pod](env.Client),
-		claimAPI: client.For[*corev1.PersistentVolumeClaim](env.Client),
-		all:      informer.For[*appsv1.StatefulSet](env.Informers),
-		pods:     podcontrol.Index[*corev1.Pod](env.Informers),
-		claims:   informer.For[*corev1.PersistentVolumeClaim](env.Informers),
-		history:  history.New(env, kind, "controller.kubernetes.io/hash"),
-		rec:      env.Recorder.From("statefulset-controller", ""),
+		env:     env,
+		all:     controller.ObjectsOf[*appsv1.StatefulSet](env),
+		pods:    podcontrol.OwnedOf[*corev1.Pod](env),
+		claims:  controller.ObjectsOf[*corev1.PersistentVolumeClaim](env),
+		history: history.New(env, kind, "controller.kubernetes.io/hash"),
+		rec:     env.Recorder.From("statefulset-controller", ""),
 	}
-	c.loop = controller.New("statefulset", c.reconcile, controller.Options{})
-	c.watch()
-	return c.loop
+	c.owners = podcontrol.Owners[*appsv1.StatefulSet]{Kind: kind, From: c.all, Selector: selectorOf}
+	c.loop = controller.New("statefulset", controller.ByObject(c.all, c.reconcile, c.written.Forget), controller.Options{})
+	return c.loop.Watch(
+		controller.For(c.all),
+		controller.Handles(c.pods, informer.Handler[*corev1.Pod]{
+			Add:    func(p *corev1.Pod, _ bool) { c.podChanged(p, true) },
+			Update: c.podUpdated,
+			Delete: c.podGone,
+		}),
+		controller.Watches(c.claims, c.setsOfClaim).On(controller.Deleted),
+		controller.Reads(c.history.Revisions), // which only this controller changes
+	)
 }
 
-func (c *sets) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	set, ok := c.all.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		c.written.Forget(k)
-		return controller.Result{}, nil
-	}
-	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
+func selectorOf(set *appsv1.StatefulSet) (labels.Selector, error) {
+	return metav1.LabelSelectorAsSelector(set.Spec.Selector)
+}
+
+func (c *sets) reconcile(ctx context.Context, set *appsv1.StatefulSet) (controller.Result, error) {
+	k := controller.KeyOf(set)
+	selector, err := selectorOf(set)
 	if err != nil {
 		c.env.Log.Warn("unusable selector", "controller", "statefulset", "object", k, "error", err)
 		return controller.Result{}, nil
@@ -67,7 +71,7 @@ func (c *sets) reconcile(ctx context.Context, k controller.Key) (controller.Resu
 	if podcontrol.Behind(&c.written, k, c.pods.By(set.UID)) {
 		return controller.Result{RequeueAfter: lateness}, nil // its event comes earlier
 	}
-	owner := history.Owner{Object: set, Template: &set.Spec.Template, Selector: selector, Fresh: c.fresh(set)}
+	owner := history.Owner{Object: set, Template: &set.Spec.Template, Selector: selector, Fresh: podcontrol.Fresh(c.all.API, set)}
 	if n := set.Status.CollisionCount; n != nil {
 		owner.Collisions = *n
 	}
@@ -106,14 +110,8 @@ func (c *sets) claimPods(ctx context.Context, set *appsv1.StatefulSet, selector 
 			orphans = append(orphans, p)
 		}
 	}
-	claim := podcontrol.Claim[*corev1.Pod]{Owner: set, Kind: kind, Selector: selector, Resource: c.podAPI, Fresh: c.fresh(set)}
+	claim := podcontrol.Claim[*corev1.Pod]{Owner: set, Kind: kind, Selector: selector, Resource: c.pods.API, Fresh: podcontrol.Fresh(c.all.API, set)}
 	return claim.Take(ctx, c.pods.By(set.UID), orphans)
-}
-
-func (c *sets) fresh(set *appsv1.StatefulSet) func(context.Context) (metav1.Object, error) {
-	return func(ctx context.Context) (metav1.Object, error) {
-		return c.api.Namespace(set.Namespace).Get(ctx, set.Name)
-	}
 }
 
 func historyLimit(set *appsv1.StatefulSet) int {

@@ -62,7 +62,7 @@ func (p *pass) writeStatus() error {
 	}
 	changed := *p.set // only the status differs, and it is replaced as a whole
 	changed.Status = *s
-	_, err := p.c.api.Namespace(p.set.Namespace).UpdateStatus(p.ctx, &changed)
+	_, err := p.c.all.API.Namespace(p.set.Namespace).UpdateStatus(p.ctx, &changed)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

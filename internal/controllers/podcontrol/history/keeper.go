@@ -24,7 +24,6 @@ import (
 type Keeper struct {
 	kind  schema.GroupVersionKind
 	label string
-	api   client.Resource[*appsv1.ControllerRevision]
 	// Revisions is the informer that Of reads; a controller waits for its first list.
 	Revisions podcontrol.Owned[*appsv1.ControllerRevision]
 }
@@ -34,8 +33,7 @@ func New(env controller.Env, kind schema.GroupVersionKind, label string) *Keeper
 	return &Keeper{
 		kind:      kind,
 		label:     label,
-		api:       client.For[*appsv1.ControllerRevision](env.Client),
-		Revisions: podcontrol.Index[*appsv1.ControllerRevision](env.Informers),
+		Revisions: podcontrol.OwnedOf[*appsv1.ControllerRevision](env),
 	}
 }
 
@@ -53,7 +51,7 @@ type Owner struct {
 // Of returns the owner's revisions, oldest first, after adopting orphans that its selector matches.
 func (k *Keeper) Of(ctx context.Context, o Owner) ([]*appsv1.ControllerRevision, error) {
 	claim := podcontrol.Claim[*appsv1.ControllerRevision]{
-		Owner: o.Object, Kind: k.kind, Selector: o.Selector, Resource: k.api, Fresh: o.Fresh,
+		Owner: o.Object, Kind: k.kind, Selector: o.Selector, Resource: k.Revisions.API, Fresh: o.Fresh,
 	}
 	owned := claim.Owns(k.Revisions.By(o.Object.GetUID()))
 	all, err := claim.Take(ctx, owned, k.Revisions.Orphans(o.Object.GetNamespace()))
@@ -87,14 +85,14 @@ func (k *Keeper) Now(ctx context.Context, o Owner, all []*appsv1.ControllerRevis
 		}
 		again := r.DeepCopy()
 		again.Revision = next
-		r, err = k.api.Namespace(r.Namespace).Update(ctx, again)
+		r, err = k.Revisions.API.Namespace(r.Namespace).Update(ctx, again)
 		return r, o.Collisions, err
 	}
 	return k.create(ctx, o, data, next)
 }
 
 func (k *Keeper) create(ctx context.Context, o Owner, data []byte, revision int64) (*appsv1.ControllerRevision, int32, error) {
-	api, collisions := k.api.Namespace(o.Object.GetNamespace()), o.Collisions
+	api, collisions := k.Revisions.API.Namespace(o.Object.GetNamespace()), o.Collisions
 	for {
 		h := hash(data, collisions)
 		r := &appsv1.ControllerRevision{
@@ -128,7 +126,7 @@ func (k *Keeper) create(ctx context.Context, o Owner, data []byte, revision int6
 func (k *Keeper) Trim(ctx context.Context, all []*appsv1.ControllerRevision, live func(*appsv1.ControllerRevision) bool, limit int) error {
 	spare := slices.DeleteFunc(slices.Clone(all), live)
 	for _, r := range spare[:max(0, len(spare)-limit)] {
-		if err := k.api.Namespace(r.Namespace).Delete(ctx, r.Name); err != nil && !apierrors.IsNotFound(err) {
+		if err := k.Revisions.API.Namespace(r.Namespace).Delete(ctx, r.Name); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}

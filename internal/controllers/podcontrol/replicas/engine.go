@@ -7,11 +7,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
+	"fairlead.dev/informer"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
@@ -28,10 +29,9 @@ const (
 type engine[T client.Object] struct {
 	kind     Kind[T]
 	env      controller.Env
-	objects  client.Resource[T]
-	pods     client.Resource[*corev1.Pod]
 	sets     podcontrol.Owned[T]
-	owned    podcontrol.Owned[*corev1.Pod]
+	pods     podcontrol.Owned[*corev1.Pod]
+	owners   podcontrol.Owners[T]
 	control  *podcontrol.Control
 	expected controller.Expectations
 	pace     podcontrol.Pace
@@ -45,29 +45,36 @@ func New[T client.Object](env controller.Env, kind Kind[T]) controller.Runner {
 	e := &engine[T]{
 		kind:     kind,
 		env:      env,
-		objects:  client.For[T](env.Client),
-		pods:     client.For[*corev1.Pod](env.Client),
-		sets:     podcontrol.Index[T](env.Informers),
-		owned:    podcontrol.Index[*corev1.Pod](env.Informers),
+		sets:     podcontrol.OwnedOf[T](env),
+		pods:     podcontrol.OwnedOf[*corev1.Pod](env),
 		control:  podcontrol.New(env.Client, env.Recorder.From(kind.Component, "")),
 		pace:     podcontrol.Pace{Every: pace},
 		farewell: podcontrol.Pace{Every: farewell},
 	}
-	e.loop = controller.New(kind.Name, e.reconcile, controller.Options{})
-	controller.Watch(e.loop, e.sets.Informer, controller.Self[T])
-	e.watchPods()
-	return e.loop
+	e.owners = podcontrol.Owners[T]{Kind: kind.GVK, From: e.sets, Selector: func(o T) (labels.Selector, error) {
+		v, err := kind.View(o)
+		return v.Selector, err
+	}}
+	e.loop = controller.New(kind.Name, controller.ByObject(e.sets, e.reconcile, e.forget), controller.Options{})
+	return e.loop.Watch(
+		controller.For(e.sets),
+		controller.Handles(e.pods, informer.Handler[*corev1.Pod]{
+			Add:    func(p *corev1.Pod, _ bool) { e.podAdded(p) },
+			Update: e.podUpdated,
+			Delete: e.podGone,
+		}),
+	)
 }
 
-func (e *engine[T]) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	o, ok := e.sets.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		e.expected.Forget(k)
-		e.pace.Forget(k)
-		e.farewell.Forget(k)
-		e.going.Delete(k)
-		return controller.Result{}, nil
-	}
+func (e *engine[T]) forget(k controller.Key) {
+	e.expected.Forget(k)
+	e.pace.Forget(k)
+	e.farewell.Forget(k)
+	e.going.Delete(k)
+}
+
+func (e *engine[T]) reconcile(ctx context.Context, o T) (controller.Result, error) {
+	k := controller.KeyOf(o)
 	e.pace.Mark(k)
 	going := e.goes(k, o.GetUID())
 	if going {
@@ -85,9 +92,9 @@ func (e *engine[T]) reconcile(ctx context.Context, k controller.Key) (controller
 	// Read before the pods: an expectation that is met now was met by a pod that is in the store already.
 	settled := e.expected.Satisfied(k)
 
-	all := e.owned.By(o.GetUID())
+	all := e.pods.By(o.GetUID())
 	claim := e.claim(o, v)
-	active, err := claim.Take(ctx, podcontrol.Active(all), podcontrol.Active(e.owned.Orphans(k.Namespace)))
+	active, err := claim.Take(ctx, podcontrol.Active(all), podcontrol.Active(e.pods.Orphans(k.Namespace)))
 	if err != nil {
 		return controller.Result{}, err
 	}
@@ -105,7 +112,7 @@ func (e *engine[T]) reconcile(ctx context.Context, k controller.Key) (controller
 	seen.status.ObservedGeneration = o.GetGeneration()
 	seen.status.Conditions = failureCondition(v, len(active), manageErr)
 	if statusChanged(v.Status, seen.status) {
-		if _, err := e.objects.Namespace(k.Namespace).UpdateStatus(ctx, e.kind.WithStatus(o, seen.status)); err != nil {
+		if _, err := e.sets.API.Namespace(k.Namespace).UpdateStatus(ctx, e.kind.WithStatus(o, seen.status)); err != nil {
 			if apierrors.IsNotFound(err) {
 				return controller.Result{}, manageErr
 			}
@@ -127,9 +134,7 @@ func (e *engine[T]) claim(o T, v View) podcontrol.Claim[*corev1.Pod] {
 		Owner:    o,
 		Kind:     e.kind.GVK,
 		Selector: v.Selector,
-		Resource: e.pods,
-		Fresh: func(ctx context.Context) (metav1.Object, error) {
-			return e.objects.Namespace(o.GetNamespace()).Get(ctx, o.GetName())
-		},
+		Resource: e.pods.API,
+		Fresh:    podcontrol.Fresh(e.sets.API, o),
 	}
 }

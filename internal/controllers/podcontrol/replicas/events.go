@@ -5,35 +5,22 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
-
-func (e *engine[T]) watchPods() {
-	controller.WatchFunc(e.loop, e.owned.Informer, informer.Handler[*corev1.Pod]{
-		Add:    func(p *corev1.Pod, _ bool) { e.podAdded(p) },
-		Update: e.podUpdated,
-		Delete: e.podGone,
-	})
-}
 
 func (e *engine[T]) podAdded(p *corev1.Pod) {
 	if p.DeletionTimestamp != nil {
 		e.podGone(p) // after a restart a pod may first be seen terminating
 		return
 	}
-	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
-		if k, ok := e.owner(p, ref); ok {
-			e.expected.Created(k)
-			e.enqueueCounted(k, p)
-		}
+	if k, ok := e.owners.KeyOf(p); ok {
+		e.expected.Created(k)
+		e.enqueueCounted(k, p)
 		return
 	}
-	e.enqueueSuitors(p)
+	e.enqueueAdopters(p)
 }
 
 func (e *engine[T]) podUpdated(old, p *corev1.Pod) {
@@ -51,7 +38,7 @@ func (e *engine[T]) podUpdated(old, p *corev1.Pod) {
 	}
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(p)
 	if was != nil && (is == nil || was.UID != is.UID) {
-		if k, ok := e.owner(old, was); ok {
+		if k, ok := e.owners.KeyOf(old); ok {
 			e.enqueue(k, p)
 		}
 	}
@@ -60,20 +47,16 @@ func (e *engine[T]) podUpdated(old, p *corev1.Pod) {
 		if !relabelled && was != nil && was.UID == is.UID && sameReplica(old, p) {
 			return
 		}
-		if k, ok := e.owner(p, is); ok {
+		if k, ok := e.owners.KeyOf(p); ok {
 			e.enqueue(k, p)
 		}
 	case relabelled || was != nil:
-		e.enqueueSuitors(p)
+		e.enqueueAdopters(p)
 	}
 }
 
 func (e *engine[T]) podGone(p *corev1.Pod) {
-	ref := metav1.GetControllerOfNoCopy(p)
-	if ref == nil {
-		return
-	}
-	if k, ok := e.owner(p, ref); ok {
+	if k, ok := e.owners.KeyOf(p); ok {
 		e.expected.Deleted(k, p.UID)
 		e.enqueueCounted(k, p)
 	}
@@ -105,28 +88,9 @@ func (e *engine[T]) enqueue(k controller.Key, p *corev1.Pod) {
 	e.loop.EnqueueFor(k, p)
 }
 
-// owner returns the object that a reference means: of our kind, existing, and with the same UID.
-func (e *engine[T]) owner(p *corev1.Pod, ref *metav1.OwnerReference) (controller.Key, bool) {
-	k := controller.Key{Namespace: p.Namespace, Name: ref.Name}
-	if ref.Kind != e.kind.GVK.Kind {
-		return k, false
-	}
-	if gv, err := schema.ParseGroupVersion(ref.APIVersion); err != nil || gv.Group != e.kind.GVK.Group {
-		return k, false
-	}
-	o, ok := e.sets.Store().Get(k.Namespace, k.Name)
-	return k, ok && o.GetUID() == ref.UID
-}
-
-// enqueueSuitors wakes the objects that may adopt an orphan.
-func (e *engine[T]) enqueueSuitors(p *corev1.Pod) {
-	if len(p.Labels) == 0 {
-		return
-	}
-	for _, o := range e.sets.Store().List(p.Namespace) {
-		v, err := e.kind.View(o)
-		if err == nil && !v.Selector.Empty() && v.Selector.Matches(labels.Set(p.Labels)) {
-			e.enqueue(controller.Key{Namespace: o.GetNamespace(), Name: o.GetName()}, p)
-		}
+// enqueueAdopters wakes the objects that may adopt a pod without a controller.
+func (e *engine[T]) enqueueAdopters(p *corev1.Pod) {
+	for _, k := range e.owners.Adopters(p) {
+		e.enqueue(k, p)
 	}
 }

@@ -66,7 +66,7 @@ func (e *engine[T]) related(o T, active []*corev1.Pod) []*corev1.Pod {
 	}
 	var all []*corev1.Pod
 	for _, sibling := range e.sets.By(ref.UID) {
-		all = append(all, e.owned.By(sibling.GetUID())...)
+		all = append(all, e.pods.By(sibling.GetUID())...)
 	}
 	return all
 }
