@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"fairlead.dev/internal/node/needs"
+	"fairlead.dev/internal/node/dependencies"
 )
 
 // usedObject is an object that pods of a node use, as last seen. One watch for each node and object begins with
@@ -17,7 +17,7 @@ type usedObject struct {
 	users map[types.UID]struct{}
 	stop  context.CancelFunc
 	known bool
-	obj   any // as needs.Find returns it; nil if it does not exist
+	obj   any // as dependencies.Find returns it; nil if it does not exist
 	err   error
 }
 
@@ -31,7 +31,7 @@ func (k *kubelet) checkNeeds(ctx context.Context, pod *corev1.Pod, sc *scenario)
 		return false
 	}
 	if !p.needs.known {
-		p.needs.known, p.needs.fallible = true, needs.Fallible(pod)
+		p.needs.known, p.needs.fallible = true, dependencies.Fallible(pod)
 		k.trackAll(ctx, p, pod)
 	}
 	if len(p.needs.keys) == 0 && !p.needs.fallible {
@@ -46,7 +46,7 @@ func (k *kubelet) checkNeeds(ctx context.Context, pod *corev1.Pod, sc *scenario)
 		return false
 	}
 	if pod.Status.PodIP == "" { // volumes are mounted before the pod has an IP, and stay
-		if sc.mountErrors = needs.Volumes(pod, k.find); sc.mountErrors != nil {
+		if sc.mountErrors = dependencies.Volumes(pod, k.find); sc.mountErrors != nil {
 			return true
 		}
 	}
@@ -59,7 +59,7 @@ func (k *kubelet) checkNeeds(ctx context.Context, pod *corev1.Pod, sc *scenario)
 
 // trackAll tracks all objects that a pod is known to use, and reports whether there are new ones.
 func (k *kubelet) trackAll(ctx context.Context, p *pod, pod *corev1.Pod) (more bool) {
-	for _, key := range needs.Of(pod, k.find) {
+	for _, key := range dependencies.Of(pod, k.find) {
 		if !slices.Contains(p.needs.keys, key) {
 			p.needs.keys, more = append(p.needs.keys, key), true
 			k.track(ctx, key, pod.UID)
@@ -72,9 +72,9 @@ func (k *kubelet) trackAll(ctx context.Context, p *pod, pod *corev1.Pod) (more b
 func (k *kubelet) configErrors(pod *corev1.Pod) (messages map[string]string) {
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {
-			env, err := needs.Env(pod, &list[i], k.find, k.options.Capacity)
+			env, err := dependencies.Env(pod, &list[i], k.find, k.options.Capacity)
 			if err == nil {
-				err = needs.Mounts(&list[i], env)
+				err = dependencies.Mounts(&list[i], env)
 			}
 			if err != nil {
 				if messages == nil {
@@ -98,31 +98,31 @@ func (ns *Nodes) Env(pod *corev1.Pod, c *corev1.Container) (env []corev1.EnvVar)
 	if p := k.mu.pods[pod.UID]; p != nil && p.needs.finalEnv[c.Name] != nil {
 		return p.needs.finalEnv[c.Name]
 	}
-	env, _ = needs.Env(pod, c, k.find, k.options.Capacity)
+	env, _ = dependencies.Env(pod, c, k.find, k.options.Capacity)
 	return env
 }
 
-// find implements needs.Find. k.mu is held; so below.
-func (k *kubelet) find(key needs.Key) (any, error) {
+// find implements dependencies.Find. k.mu is held; so below.
+func (k *kubelet) find(key dependencies.Key) (any, error) {
 	switch u := k.mu.objects[key]; {
 	case u == nil || !u.known:
 		return nil, fmt.Errorf("object %q/%q not registered", key.Namespace, key.Name)
 	case u.err != nil:
 		return nil, u.err
 	case u.obj == nil:
-		return nil, needs.NotFound(key)
+		return nil, dependencies.NotFound(key)
 	default:
 		return u.obj, nil
 	}
 }
 
 // track counts a pod as a user of an object, and starts the object's watch for the first user.
-func (k *kubelet) track(ctx context.Context, key needs.Key, uid types.UID) {
+func (k *kubelet) track(ctx context.Context, key dependencies.Key, uid types.UID) {
 	u := k.mu.objects[key]
 	if u == nil {
 		u = &usedObject{users: map[types.UID]struct{}{}}
 		if k.mu.objects == nil {
-			k.mu.objects = map[needs.Key]*usedObject{}
+			k.mu.objects = map[dependencies.Key]*usedObject{}
 		}
 		k.mu.objects[key] = u
 		ctx, u.stop = context.WithCancel(ctx)
@@ -139,7 +139,7 @@ func (k *kubelet) untrack(p *pod, uid types.UID) {
 		for i := range p.latest.Spec.Containers {
 			c := &p.latest.Spec.Containers[i]
 			if len(c.Command) > 0 {
-				p.needs.finalEnv[c.Name], _ = needs.Env(p.latest, c, k.find, k.options.Capacity)
+				p.needs.finalEnv[c.Name], _ = dependencies.Env(p.latest, c, k.find, k.options.Capacity)
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (k *kubelet) untrack(p *pod, uid types.UID) {
 func (k *kubelet) untrackVolumes(p *pod, uid types.UID) {
 	rest := p.needs.keys[:0]
 	for _, key := range p.needs.keys {
-		if key.Kind >= needs.Claim {
+		if key.Kind >= dependencies.Claim {
 			k.untrackOne(key, uid)
 		} else {
 			rest = append(rest, key)
@@ -163,7 +163,7 @@ func (k *kubelet) untrackVolumes(p *pod, uid types.UID) {
 	p.needs.keys = rest
 }
 
-func (k *kubelet) untrackOne(key needs.Key, uid types.UID) {
+func (k *kubelet) untrackOne(key dependencies.Key, uid types.UID) {
 	u := k.mu.objects[key]
 	if u == nil {
 		return

@@ -63,7 +63,7 @@
 // missing for a critical pod, the node preempts others.
 //
 // A pod waits for the config maps, secrets and trust bundles of its volumes and its containers' environments, for its
-// claims and for CSI drivers, as the package internal/node/needs defines it; a restart reads the
+// claims and for CSI drivers, as the package internal/node/dependencies defines it; a restart reads the
 // environment again. The contents of volumes and resource limits are not simulated. The package
 // internal/node/kubelet answers logs, exec, attach and port-forward.
 //

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/client"
-	"fairlead.dev/internal/node/needs"
+	"fairlead.dev/internal/node/dependencies"
 	"fairlead.dev/trace"
 )
 
@@ -36,14 +36,14 @@ type kubelet struct {
 		pods               map[types.UID]*pod
 		ips                *addresses
 		images             images
-		revision           string                    // resourceVersion of the Node as last seen
-		node               *corev1.Node              // the Node as last seen; kept only for stages
-		outage             bool                      // the Node has the annotation for an outage
-		devices            bool                      // the Node has new capacity that is not allocatable yet
-		cordoned           bool                      // spec.unschedulable when the node was last not in an outage
-		taints             []corev1.Taint            // of the Node, with the effect NoExecute
-		objects            map[needs.Key]*usedObject // that pods use; nil until the first
-		awaitingPreemption []types.UID               // critical pods that wait for preempted ones to end
+		revision           string                           // resourceVersion of the Node as last seen
+		node               *corev1.Node                     // the Node as last seen; kept only for stages
+		outage             bool                             // the Node has the annotation for an outage
+		devices            bool                             // the Node has new capacity that is not allocatable yet
+		cordoned           bool                             // spec.unschedulable when the node was last not in an outage
+		taints             []corev1.Taint                   // of the Node, with the effect NoExecute
+		objects            map[dependencies.Key]*usedObject // that pods use; nil until the first
+		awaitingPreemption []types.UID                      // critical pods that wait for preempted ones to end
 	}
 }
 
@@ -66,16 +66,16 @@ type pod struct {
 	// changed is closed by the next version; nil as long as no caller waits for it.
 	changed chan struct{}
 	ends    time.Time // when its containers exit, more precisely than the whole seconds of the status
-	needs   dependencies
+	needs   podDependencies
 	// handed is when the latest version was queued, for the trace; 0 once a worker has it.
 	handed trace.Instant
 }
 
-// dependencies are the objects that a pod uses.
-type dependencies struct {
+// podDependencies are the objects that a pod uses.
+type podDependencies struct {
 	known    bool // keys have been looked up
-	fallible bool // see needs.Fallible
-	keys     []needs.Key
+	fallible bool // see dependencies.Fallible
+	keys     []dependencies.Key
 	reported string                     // the mount errors of the last event
 	finalEnv map[string][]corev1.EnvVar // of containers with commands, once the pod has ended
 }

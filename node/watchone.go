@@ -17,29 +17,29 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"fairlead.dev/client"
-	"fairlead.dev/internal/node/needs"
+	"fairlead.dev/internal/node/dependencies"
 )
 
 // watch follows the object of a key until ctx ends. It is the goroutine of a usedObject.
-func (k *kubelet) watch(ctx context.Context, key needs.Key, u *usedObject) {
+func (k *kubelet) watch(ctx context.Context, key dependencies.Key, u *usedObject) {
 	switch c := k.env.Client; key.Kind {
-	case needs.ConfigMap:
+	case dependencies.ConfigMap:
 		watchOne(ctx, k, key, u, client.For[*corev1.ConfigMap](c), func(m *corev1.ConfigMap) bool { return m.Immutable != nil && *m.Immutable })
-	case needs.Secret:
+	case dependencies.Secret:
 		watchOne(ctx, k, key, u, client.For[*corev1.Secret](c), func(s *corev1.Secret) bool { return s.Immutable != nil && *s.Immutable })
-	case needs.Claim:
+	case dependencies.Claim:
 		watchOne(ctx, k, key, u, client.For[*corev1.PersistentVolumeClaim](c), nil)
-	case needs.Volume:
+	case dependencies.Volume:
 		watchOne(ctx, k, key, u, client.For[*corev1.PersistentVolume](c), nil)
-	case needs.Driver:
+	case dependencies.Driver:
 		watchOne(ctx, k, key, u, client.For[*storagev1.CSIDriver](c), nil)
-	case needs.NodeDrivers:
+	case dependencies.NodeDrivers:
 		watchOne(ctx, k, key, u, client.For[*storagev1.CSINode](c), nil)
-	case needs.Attachment:
+	case dependencies.Attachment:
 		watchOne(ctx, k, key, u, client.For[*storagev1.VolumeAttachment](c), nil)
-	case needs.Bundle:
+	case dependencies.Bundle:
 		watchOne(ctx, k, key, u, client.For[*certificatesv1.ClusterTrustBundle](c), nil)
-	case needs.Signer:
+	case dependencies.Signer:
 		bundles := client.For[*certificatesv1.ClusterTrustBundle](c)
 		have := map[string]*certificatesv1.ClusterTrustBundle{}
 		watchAll(ctx, k, key, bundles, "spec.signerName="+key.Name, have, func(err error) bool {
@@ -50,7 +50,7 @@ func (k *kubelet) watch(ctx context.Context, key needs.Key, u *usedObject) {
 }
 
 // watchOne follows the object of a key. It also ends when final returns true for a version.
-func watchOne[T client.Object](ctx context.Context, k *kubelet, key needs.Key, u *usedObject, r client.Resource[T], final func(T) bool) {
+func watchOne[T client.Object](ctx context.Context, k *kubelet, key dependencies.Key, u *usedObject, r client.Resource[T], final func(T) bool) {
 	if key.Namespace != "" {
 		r = r.Namespace(key.Namespace)
 	}
@@ -68,7 +68,7 @@ func watchOne[T client.Object](ctx context.Context, k *kubelet, key needs.Key, u
 
 // watchAll keeps the objects of a field selector in have, by name, and calls heard after each change, until that
 // returns true or ctx ends. heard gets an error while the objects are not known.
-func watchAll[T client.Object](ctx context.Context, k *kubelet, key needs.Key, r client.Resource[T], fields string, have map[string]T, heard func(error) bool) {
+func watchAll[T client.Object](ctx context.Context, k *kubelet, key dependencies.Key, r client.Resource[T], fields string, have map[string]T, heard func(error) bool) {
 	revision := ""
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -86,7 +86,7 @@ func watchAll[T client.Object](ctx context.Context, k *kubelet, key needs.Key, r
 }
 
 // readAll reads the objects and their watch until it ends, and returns why; revision advances with it.
-func readAll[T client.Object](ctx context.Context, k *kubelet, key needs.Key, r client.Resource[T], fields string, revision *string, have map[string]T, heard func(error) bool) (done bool, err error) {
+func readAll[T client.Object](ctx context.Context, k *kubelet, key dependencies.Key, r client.Resource[T], fields string, revision *string, have map[string]T, heard func(error) bool) (done bool, err error) {
 	options := metav1.ListOptions{FieldSelector: fields}
 	if *revision == "" {
 		list, err := listOne(ctx, k, r, options)

@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"fairlead.dev/internal/node/needs"
+	"fairlead.dev/internal/node/dependencies"
 )
 
 const maxPath = 4096 // bytes in the name of a directory, as on Linux (PATH_MAX)
@@ -23,7 +23,7 @@ func FilesOf(pod *corev1.Pod, c *corev1.Container, env []corev1.EnvVar) *Files {
 			continue
 		}
 		f.give(m.MountPath)
-		sub := cmp.Or(m.SubPath, needs.Expand(m.SubPathExpr, env))
+		sub := cmp.Or(m.SubPath, dependencies.Expand(m.SubPathExpr, env))
 		if sub == "" || strings.Contains(sub, "$(") {
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"fairlead.dev/internal/node/needs"
+	"fairlead.dev/internal/node/dependencies"
 )
 
 // Prediction is the course of a container that runs its command.
@@ -39,10 +39,10 @@ func Predict(pod *corev1.Pod, c *corev1.Container, env func() []corev1.EnvVar) (
 	if len(c.Command) == 0 {
 		return Prediction{}, false
 	}
-	plain := needs.Plain(c)
+	plain := dependencies.Plain(c)
 	var words []string
 	for _, w := range append(c.Command[:len(c.Command):len(c.Command)], c.Args...) {
-		if w = needs.Expand(w, plain); isFilledByServer(c, plain, w) {
+		if w = dependencies.Expand(w, plain); isFilledByServer(c, plain, w) {
 			return Prediction{}, false
 		}
 		words = append(words, w)

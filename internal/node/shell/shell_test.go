@@ -227,7 +227,7 @@ func TestManyPipes(t *testing.T) {
 // TestImports: the package can't reach files, programs, users or the network by itself.
 func TestImports(t *testing.T) {
 	allowed := []string{"bufio", "cmp", "context", "errors", "fmt", "io", "io/fs", "maps", "math", "path", "regexp", "slices", "strconv", "strings", "sync", "time",
-		"golang.org/x/term", "k8s.io/api/core/v1", "fairlead.dev/internal/node/needs",
+		"golang.org/x/term", "k8s.io/api/core/v1", "fairlead.dev/internal/node/dependencies",
 		"mvdan.cc/sh/v3/expand", "mvdan.cc/sh/v3/pattern", "mvdan.cc/sh/v3/syntax"}
 	files, err := filepath.Glob("*.go")
 	if err != nil {

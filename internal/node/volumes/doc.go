@@ -9,5 +9,5 @@
 //   - a volume of its making that is Released is deleted, if its reclaim policy says so.
 //   - a claim that asks for more than its volume has gets it.
 //
-// A volume has a capacity and no storage behind it; nodes mount it without a driver (see package needs).
+// A volume has a capacity and no storage behind it; nodes mount it without a driver (see package dependencies).
 package volumes

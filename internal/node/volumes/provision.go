@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"fairlead.dev/internal/node/needs"
+	"fairlead.dev/internal/node/dependencies"
 )
 
 // asks reports whether a claim without a volume asks for a simulated one.
 func asks(c *corev1.PersistentVolumeClaim) bool {
-	return c.Annotations[needs.ProvisionerOf] == needs.Simulated && c.Spec.VolumeName == "" && c.DeletionTimestamp == nil
+	return c.Annotations[dependencies.ProvisionerOf] == dependencies.Simulated && c.Spec.VolumeName == "" && c.DeletionTimestamp == nil
 }
 
 func classOf(c *corev1.PersistentVolumeClaim) string {
@@ -28,7 +28,7 @@ func classOf(c *corev1.PersistentVolumeClaim) string {
 // is another's or waits for a node by now, is waited for.
 func (d *driver) provision(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
 	class, ok := d.classes.Store().Get("", classOf(c))
-	if !ok || class.Provisioner != needs.Simulated || waitsForNode(class) && c.Annotations[selectedNode] == "" {
+	if !ok || class.Provisioner != dependencies.Simulated || waitsForNode(class) && c.Annotations[selectedNode] == "" {
 		return nil
 	}
 	if _, made := d.volumes.Store().Get("", volumeName(c)); made {
@@ -57,7 +57,7 @@ func simulated(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) *
 	v := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        volumeName(c),
-			Annotations: map[string]string{provisionedBy: needs.Simulated},
+			Annotations: map[string]string{provisionedBy: dependencies.Simulated},
 		},
 		Spec: corev1.PersistentVolumeSpec{
 			Capacity:    corev1.ResourceList{corev1.ResourceStorage: c.Spec.Resources.Requests[corev1.ResourceStorage]},
@@ -71,7 +71,7 @@ func simulated(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) *
 			VolumeMode:                    c.Spec.VolumeMode,
 			VolumeAttributesClassName:     c.Spec.VolumeAttributesClassName,
 			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{
-				Driver: needs.Simulated, VolumeHandle: volumeName(c),
+				Driver: dependencies.Simulated, VolumeHandle: volumeName(c),
 			}},
 		},
 	}

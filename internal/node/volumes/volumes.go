@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
-	"fairlead.dev/internal/node/needs"
+	"fairlead.dev/internal/node/dependencies"
 )
 
 // Annotations through which the parts that handle volumes talk; Kubernetes' own.
@@ -41,7 +41,7 @@ func New(env controller.Env) controller.Runner {
 		claims:    informer.For[*corev1.PersistentVolumeClaim](env.Informers),
 		volumes:   informer.For[*corev1.PersistentVolume](env.Informers),
 		classes:   informer.For[*storagev1.StorageClass](env.Informers),
-		rec:       env.Recorder.From(needs.Simulated, ""),
+		rec:       env.Recorder.From(dependencies.Simulated, ""),
 	}
 	d.claimLoop = controller.New("simulatedvolumeclaim", d.syncClaim, controller.Options{})
 	d.volLoop = controller.New("simulatedvolume", d.syncVolume, controller.Options{})
@@ -87,7 +87,7 @@ func (d *driver) syncClaim(ctx context.Context, k controller.Key) (controller.Re
 // syncVolume deletes a volume that is released, if it was made here and its reclaim policy says so.
 func (d *driver) syncVolume(ctx context.Context, k controller.Key) (controller.Result, error) {
 	v, ok := d.volumes.Store().Get("", k.Name)
-	if !ok || v.Annotations[provisionedBy] != needs.Simulated || v.DeletionTimestamp != nil ||
+	if !ok || v.Annotations[provisionedBy] != dependencies.Simulated || v.DeletionTimestamp != nil ||
 		v.Status.Phase != corev1.VolumeReleased || v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
 		return controller.Result{}, nil
 	}

@@ -1,4 +1,4 @@
-package needs
+package dependencies
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package needs_test
+package dependencies_test
 
 import (
 	"crypto/sha256"
@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"fairlead.dev/internal/node/needs"
+	"fairlead.dev/internal/node/dependencies"
 )
 
 func pod(t *testing.T, spec string) *corev1.Pod {
@@ -28,7 +28,7 @@ func pod(t *testing.T, spec string) *corev1.Pod {
 }
 
 // there are the config map m, the secret s and claims.
-func there(key needs.Key) (any, error) {
+func there(key dependencies.Key) (any, error) {
 	mine := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "u", Controller: ptr.To(true)}
 	bound := corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}
 	disk := corev1.PersistentVolumeClaimSpec{VolumeName: "disk"}
@@ -50,7 +50,7 @@ func there(key needs.Key) (any, error) {
 	case "persistentvolumeclaim p-foreign":
 		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: key.Name}, Spec: disk, Status: bound}, nil
 	}
-	return nil, needs.NotFound(key)
+	return nil, dependencies.NotFound(key)
 }
 
 func TestEnv(t *testing.T) {
@@ -75,7 +75,7 @@ func TestEnv(t *testing.T) {
 		`{env: [{name: A, valueFrom: {secretKeyRef: {name: x, key: z}}}]}`:                                                                                                                                `secret "x" not found`,
 	} {
 		p := pod(t, "containers: ["+spec+"]")
-		env, err := needs.Env(p, &p.Spec.Containers[0], there, corev1.ResourceList{"memory": resource.MustParse("512Mi")})
+		env, err := dependencies.Env(p, &p.Spec.Containers[0], there, corev1.ResourceList{"memory": resource.MustParse("512Mi")})
 		got := make([]string, len(env))
 		for i, e := range env {
 			got[i] = e.Name + "=" + e.Value
@@ -99,14 +99,14 @@ func TestMounts(t *testing.T) {
 		`{env: [{name: A, valueFrom: {resourceFieldRef: {containerName: x, resource: limits.cpu}}}]}`:                                                        "container x not found",
 	} {
 		p := pod(t, "containers: ["+spec+"]")
-		env, err := needs.Env(p, &p.Spec.Containers[0], there, nil)
+		env, err := dependencies.Env(p, &p.Spec.Containers[0], there, nil)
 		if err == nil {
-			err = needs.Mounts(&p.Spec.Containers[0], env)
+			err = dependencies.Mounts(&p.Spec.Containers[0], env)
 		}
 		if err == nil && want != "" || err != nil && err.Error() != want {
 			t.Errorf("%s: %v, want %s", spec, err, want)
 		}
-		if fails := needs.Fallible(p); want != "" && !fails {
+		if fails := dependencies.Fallible(p); want != "" && !fails {
 			t.Errorf("%s: nothing can fail", spec)
 		}
 	}
@@ -132,13 +132,13 @@ func TestVolumes(t *testing.T) {
 		`persistentVolumeClaim: {claimName: pending}`:                                                           attach + "error processing PVC ns/pending: PVC is not bound",
 		`persistentVolumeClaim: {claimName: x}`:                                                                 attach + `error processing PVC ns/x: failed to fetch PVC from API server: persistentvolumeclaims "x" not found`,
 	} {
-		got := needs.Volumes(pod(t, "volumes: [{name: v, "+volume+"}]"), there)
+		got := dependencies.Volumes(pod(t, "volumes: [{name: v, "+volume+"}]"), there)
 		if want == "" && got != nil || want != "" && !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %q, want %q", volume, got, want)
 		}
 	}
 	p := pod(t, "volumes: [{name: own, ephemeral: {}}, {name: foreign, ephemeral: {}}]")
-	if got := needs.Volumes(p, there); len(got) != 1 || got[0] != "Unable to attach or mount volumes: unmounted volumes=[foreign], unattached volumes=[], failed to process volumes=[foreign]: PVC ns/p-foreign was not created for pod ns/p (pod is not owner)" {
+	if got := dependencies.Volumes(p, there); len(got) != 1 || got[0] != "Unable to attach or mount volumes: unmounted volumes=[foreign], unattached volumes=[], failed to process volumes=[foreign]: PVC ns/p-foreign was not created for pod ns/p (pod is not owner)" {
 		t.Errorf("ephemeral: %q", got)
 	}
 }
@@ -155,11 +155,11 @@ volumes:
 - {name: kube-api-access-x, projected: {sources: [{serviceAccountToken: {path: token}}, {configMap: {name: kube-root-ca.crt}}]}}
 - {name: pr, projected: {sources: [{configMap: {name: one, optional: true}}, {secret: {name: four}}]}}
 `)
-	want := []needs.Key{
-		{Kind: needs.ConfigMap, Namespace: "ns", Name: "one"}, {Kind: needs.Secret, Namespace: "ns", Name: "two"},
-		{Kind: needs.Claim, Namespace: "ns", Name: "three"}, {Kind: needs.Claim, Namespace: "ns", Name: "p-e"}, {Kind: needs.Secret, Namespace: "ns", Name: "four"},
+	want := []dependencies.Key{
+		{Kind: dependencies.ConfigMap, Namespace: "ns", Name: "one"}, {Kind: dependencies.Secret, Namespace: "ns", Name: "two"},
+		{Kind: dependencies.Claim, Namespace: "ns", Name: "three"}, {Kind: dependencies.Claim, Namespace: "ns", Name: "p-e"}, {Kind: dependencies.Secret, Namespace: "ns", Name: "four"},
 	}
-	if got := needs.Of(p, there); !slices.Equal(got, want) {
+	if got := dependencies.Of(p, there); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -167,12 +167,12 @@ volumes:
 // TestDrivers: a volume of a CSI driver has to be attached, and the driver to be there; the objects that show this are only
 // known step by step.
 func TestDrivers(t *testing.T) {
-	all := map[needs.Key]any{}
-	find := func(key needs.Key) (any, error) {
+	all := map[dependencies.Key]any{}
+	find := func(key dependencies.Key) (any, error) {
 		if obj := all[key]; obj != nil {
 			return obj, nil
 		}
-		return nil, needs.NotFound(key)
+		return nil, dependencies.NotFound(key)
 	}
 	p := pod(t, "{nodeName: n1, volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}")
 	inline := pod(t, "{nodeName: n1, volumes: [{name: v, csi: {driver: x.csi}}]}")
@@ -182,47 +182,47 @@ func TestDrivers(t *testing.T) {
 	volume.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: "x.csi", VolumeHandle: "handle"}
 	const unregistered = `driver name x.csi not found in the list of registered CSI drivers (CSINode n1)`
 	for _, step := range []struct {
-		key  needs.Key
+		key  dependencies.Key
 		obj  any
 		of   int // how many objects the pod uses from then on
 		says string
 	}{
-		{needs.Key{Kind: needs.Claim, Namespace: "ns", Name: "c"}, claim, 2, `failed to fetch PV pv from API server: persistentvolume "pv" not found`},
-		{needs.Key{Kind: needs.Volume, Name: "pv"}, volume, 5, `MountVolume.WaitForAttach failed for volume "pv" : volume handle has GET error for volume attachment ` + attachment + `: volumeattachments.storage.k8s.io "` + attachment + `" not found`},
-		{needs.Key{Kind: needs.Attachment, Name: attachment}, &storagev1.VolumeAttachment{}, 5, "volume handle is not attached for volume attachment " + attachment},
-		{needs.Key{Kind: needs.Attachment, Name: attachment}, &storagev1.VolumeAttachment{Status: storagev1.VolumeAttachmentStatus{AttachError: &storagev1.VolumeError{Message: "no disk"}}}, 5, "no disk"},
-		{needs.Key{Kind: needs.Driver, Name: "x.csi"}, &storagev1.CSIDriver{Spec: storagev1.CSIDriverSpec{AttachRequired: ptr.To(false)}}, 5, unregistered},
-		{needs.Key{Kind: needs.Driver, Name: "x.csi"}, &storagev1.CSIDriver{Spec: storagev1.CSIDriverSpec{AttachRequired: ptr.To(true)}}, 5, "no disk"},
-		{needs.Key{Kind: needs.Attachment, Name: attachment}, &storagev1.VolumeAttachment{Status: storagev1.VolumeAttachmentStatus{Attached: true}}, 5, unregistered},
-		{needs.Key{Kind: needs.NodeDrivers, Name: "n1"}, &storagev1.CSINode{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "x.csi"}}}}, 5, ""},
+		{dependencies.Key{Kind: dependencies.Claim, Namespace: "ns", Name: "c"}, claim, 2, `failed to fetch PV pv from API server: persistentvolume "pv" not found`},
+		{dependencies.Key{Kind: dependencies.Volume, Name: "pv"}, volume, 5, `MountVolume.WaitForAttach failed for volume "pv" : volume handle has GET error for volume attachment ` + attachment + `: volumeattachments.storage.k8s.io "` + attachment + `" not found`},
+		{dependencies.Key{Kind: dependencies.Attachment, Name: attachment}, &storagev1.VolumeAttachment{}, 5, "volume handle is not attached for volume attachment " + attachment},
+		{dependencies.Key{Kind: dependencies.Attachment, Name: attachment}, &storagev1.VolumeAttachment{Status: storagev1.VolumeAttachmentStatus{AttachError: &storagev1.VolumeError{Message: "no disk"}}}, 5, "no disk"},
+		{dependencies.Key{Kind: dependencies.Driver, Name: "x.csi"}, &storagev1.CSIDriver{Spec: storagev1.CSIDriverSpec{AttachRequired: ptr.To(false)}}, 5, unregistered},
+		{dependencies.Key{Kind: dependencies.Driver, Name: "x.csi"}, &storagev1.CSIDriver{Spec: storagev1.CSIDriverSpec{AttachRequired: ptr.To(true)}}, 5, "no disk"},
+		{dependencies.Key{Kind: dependencies.Attachment, Name: attachment}, &storagev1.VolumeAttachment{Status: storagev1.VolumeAttachmentStatus{Attached: true}}, 5, unregistered},
+		{dependencies.Key{Kind: dependencies.NodeDrivers, Name: "n1"}, &storagev1.CSINode{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "x.csi"}}}}, 5, ""},
 	} {
 		if step.says == "" {
-			if got := needs.Volumes(inline, find); len(got) != 1 || !strings.Contains(got[0], unregistered) {
+			if got := dependencies.Volumes(inline, find); len(got) != 1 || !strings.Contains(got[0], unregistered) {
 				t.Errorf("in the pod: %q", got)
 			}
 		}
 		all[step.key] = step.obj
-		got := needs.Volumes(p, find)
-		if n := len(needs.Of(p, find)); n != step.of || (step.says == "") != (got == nil) || got != nil && !strings.Contains(got[0], step.says) {
+		got := dependencies.Volumes(p, find)
+		if n := len(dependencies.Of(p, find)); n != step.of || (step.says == "") != (got == nil) || got != nil && !strings.Contains(got[0], step.says) {
 			t.Errorf("with %v: uses %d, %q; want %d, %s", step.key, n, got, step.of, step.says)
 		}
 	}
-	if got := needs.Volumes(inline, find); got != nil {
+	if got := dependencies.Volumes(inline, find); got != nil {
 		t.Errorf("in the pod: %q", got)
 	}
-	claim.Annotations = map[string]string{"volume.kubernetes.io/storage-provisioner": needs.Simulated}
-	if got := needs.Of(p, find); len(got) != 1 {
+	claim.Annotations = map[string]string{"volume.kubernetes.io/storage-provisioner": dependencies.Simulated}
+	if got := dependencies.Of(p, find); len(got) != 1 {
 		t.Errorf("a simulated volume: %v", got)
 	}
 }
 
 // TestBundles: trust bundles by name and by signer, and certificates.
 func TestBundles(t *testing.T) {
-	find := func(key needs.Key) (any, error) {
-		if key.Kind == needs.Bundle && key.Name == "b" || key.Kind == needs.Signer && key.Name == "x/s" {
+	find := func(key dependencies.Key) (any, error) {
+		if key.Kind == dependencies.Bundle && key.Name == "b" || key.Kind == dependencies.Signer && key.Name == "x/s" {
 			return []*certificatesv1.ClusterTrustBundle{{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"l": "1"}}}}, nil
 		}
-		return nil, needs.NotFound(key)
+		return nil, dependencies.NotFound(key)
 	}
 	for source, want := range map[string]string{
 		"clusterTrustBundle: {name: b, path: p}":                                                 "",
@@ -235,7 +235,7 @@ func TestBundles(t *testing.T) {
 		"clusterTrustBundle: {signerName: x/z, path: p, labelSelector: {}, optional: true}":      "",
 		"podCertificate: {signerName: x/s, keyType: ED25519, credentialBundlePath: p}":           "credential bundle is not issued yet: simulated nodes make no PodCertificateRequests",
 	} {
-		got := needs.Volumes(pod(t, "volumes: [{name: v, projected: {sources: [{"+source+"}]}}]"), find)
+		got := dependencies.Volumes(pod(t, "volumes: [{name: v, projected: {sources: [{"+source+"}]}}]"), find)
 		if want == "" && got != nil || want != "" && (len(got) != 1 || got[0] != `MountVolume.SetUp failed for volume "v" : `+want) {
 			t.Errorf("%s: %q, want %q", source, got, want)
 		}
