@@ -105,8 +105,25 @@ var storageFloors = map[string]int{
 	"guard":    1,
 }
 
+// nodeFloors gives each folder of internal/node its floor inside the room.
+var nodeFloors = map[string]int{
+	"addresses":    0,
+	"admission":    0,
+	"dependencies": 0,
+	"expr":         0,
+	"images":       0,
+	"stage":        0,
+	"kwok":         1,
+	"objectcache":  1,
+	"shell":        1,
+	"volumes":      1,
+	"kubelet":      2,
+	"lifecycle":    2,
+}
+
 // inside are the rooms whose folders have floors of their own.
 var inside = map[string]map[string]int{
+	"internal/node":      nodeFloors,
 	"internal/scheduler": schedulerFloors,
 	"internal/server":    serverFloors,
 	"internal/storage":   storageFloors,

@@ -1,166 +1,133 @@
 package node
 
 import (
-	"cmp"
 	"context"
-	"slices"
+	"iter"
+	"maps"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
-	"k8s.io/klog/v2"
+	"k8s.io/apimachinery/pkg/types"
 
-	"fairlead.dev/internal/quota"
+	"fairlead.dev/internal/node/admission"
+	"fairlead.dev/internal/node/dependencies"
+	"fairlead.dev/internal/node/lifecycle"
 )
 
-// admitResult is a node's answer to a pod that asks to be admitted or resized. The zero value admits it.
-type admitResult struct {
-	reason, message string
-	needsNode       bool // labels or resources of the Node object may change the answer
-	preempts        bool // other pods end first, and the pod is admitted after that
-}
-
-// admitAttempt is the reason for which a pod asks.
-type admitAttempt bool
-
-const (
-	admitPod    admitAttempt = false // it has just been bound, perhaps not by a scheduler
-	admitResize admitAttempt = true  // it runs, and its resources change
-)
-
-// admit decides whether a pod is admitted or resized; a pod is admitted once. It reads the Node object from the
-// server only if the answer depends on that.
-func (k *kubelet) admit(ctx context.Context, pod *corev1.Pod, why admitAttempt) (admitResult, error) {
-	if !matchesNodeLabels(pod) {
-		own := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: k.name, Labels: map[string]string{
+// Admit implements lifecycle.Node. A pod is admitted once. The Node object is read from the server only if the
+// answer depends on it.
+func (k *kubelet) Admit(ctx context.Context, pod *corev1.Pod, why admission.Attempt) (admission.Result, error) {
+	r := admission.Request{Pod: pod, Attempt: why}
+	if !admission.MatchesNodeLabels(pod) {
+		r.Node = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: k.name, Labels: map[string]string{
 			corev1.LabelHostname: k.name, corev1.LabelOSStable: "linux",
 		}}}
-		own.Status.Allocatable = k.allocatable()
-		if no := k.decide(pod, why, own, false); !no.needsNode {
+		r.Node.Status.Allocatable = k.allocatable()
+		if no := k.decide(&r); !no.NeedsNode {
 			return no, nil
 		}
 	}
-	node, err := k.nodes.Get(ctx, k.name)
-	if err != nil {
-		return admitResult{}, err
+	var err error
+	if r.Node, err = k.nodes.Get(ctx, k.name); err != nil {
+		return admission.Result{}, err
 	}
-	return k.decide(pod, why, node, true), nil
+	r.Registered = true
+	return k.decide(&r), nil
 }
 
-// matchesNodeLabels reports whether the affinity of a pod selects nodes by labels, and not by their names alone.
-func matchesNodeLabels(pod *corev1.Pod) bool {
-	a := pod.Spec.Affinity
-	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-		return false
-	}
-	return slices.ContainsFunc(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool {
-		return len(t.MatchExpressions) > 0
-	})
-}
-
-// decide admits a pod or returns the first reason against it, in a kubelet's order. If only resources are missing
-// for a critical pod, it preempts others, provided that node is the Node object.
-func (k *kubelet) decide(asked *corev1.Pod, why admitAttempt, node *corev1.Node, sure bool) admitResult {
-	if os, ok := asked.Labels[corev1.LabelOSStable]; ok && os != string(corev1.Linux) {
-		return admitResult{reason: "PodOSSelectorNodeLabelDoesNotMatch", message: "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label"}
-	}
-	if asked.Spec.OS != nil && asked.Spec.OS.Name != corev1.Linux {
-		return admitResult{reason: "PodOSNotSupported", message: "Failed to admit pod as the OS field doesn't match node OS"}
+// decide admits a pod beside the other pods of the node, or preempts some of these.
+func (k *kubelet) decide(r *admission.Request) admission.Result {
+	if no := admission.CheckOS(r.Pod); no.Reason != "" {
+		return no
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	p := k.mu.pods[asked.UID]
-	if p == nil || p.admitted && why == admitPod {
-		return admitResult{}
+	p := k.mu.pods[r.Pod.UID]
+	if p == nil || p.admitted && r.Attempt == admission.Admit {
+		return admission.Result{}
 	}
-	wants := p.allocated()
-	if why == admitResize {
-		wants = amounts(quota.Sum{Overhead: true}.Requests(asked))
+	r.Allocation, r.Taints, r.Residents = &p.allocation, k.mu.taints, k.residents(r.Pod.UID)
+	result := r.Decide()
+	switch {
+	case result.Preempts:
+		k.preempt(result.Victims)
+		k.mu.awaitingPreemption = append(k.mu.awaitingPreemption, r.Pod.UID)
+	case result.Reason == "":
+		p.admitted = true
 	}
-	short := k.insufficient(asked.UID, wants, node.Status.Allocatable)
-	if short != nil && !(sure && isCritical(asked)) {
-		return admitResult{reason: "OutOf" + string(short[0].name), message: short[0].String(), needsNode: true}
-	}
-	if no := k.failedPredicate(asked, node); no.reason != "" {
-		return no
-	}
-	if short != nil {
-		return k.preempt(asked, short)
-	}
-	p.admitted = true
-	return admitResult{}
+	return result
 }
 
-// failedPredicate returns the first reason, besides resources, for which the node rejects a pod. k.mu is held.
-func (k *kubelet) failedPredicate(asked *corev1.Pod, node *corev1.Node) admitResult {
-	predicate := func(name, why string) admitResult {
-		return admitResult{reason: name, message: "Predicate " + name + " failed: " + why}
-	}
-	if fits, err := nodeaffinity.GetRequiredNodeAffinity(asked).Match(node); err != nil || !fits {
-		no := predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
-		no.needsNode = true
-		return no
-	}
-	if ports := hostPorts(asked); ports != nil {
-		taken := false
-		k.eachAdmitted(asked.UID, func(other *pod) { taken = taken || portsConflict(ports, hostPorts(other.view())) })
-		if taken {
-			return predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports")
-		}
-	}
-	if slices.ContainsFunc(k.mu.taints, func(t corev1.Taint) bool { return !tolerated(asked, &t) }) {
-		return predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")
-	}
-	return admitResult{}
-}
-
-func tolerated(pod *corev1.Pod, taint *corev1.Taint) bool {
-	return slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
-		return t.ToleratesTaint(klog.Logger{}, taint, false)
-	})
-}
-
-// noExecuteTaints returns the taints of a node that keep away pods which do not tolerate them.
-func noExecuteTaints(n *corev1.Node) (taints []corev1.Taint) {
-	for _, t := range n.Spec.Taints {
-		if t.Effect == corev1.TaintEffectNoExecute {
-			taints = append(taints, t)
-		}
-	}
-	return taints
-}
-
-// hostPorts returns the ports of the node that a pod uses.
-func hostPorts(pod *corev1.Pod) (ports []corev1.ContainerPort) {
-	add := func(c *corev1.Container) {
-		for _, p := range c.Ports {
-			if p.HostPort > 0 {
-				ports = append(ports, p)
+// residents returns the node's admitted pods that have not ended, except one. k.mu is held; so below.
+func (k *kubelet) residents(but types.UID) iter.Seq[admission.Resident] {
+	return func(yield func(admission.Resident) bool) {
+		for uid, p := range k.mu.pods {
+			v := p.view()
+			if uid != but && (p.admitted || v.Status.StartTime != nil) && !lifecycle.IsOver(&p.latest.Status) &&
+				!yield(admission.Resident{Pod: v, Allocation: &p.allocation, Preempted: !p.preempted.IsZero()}) {
+				return
 			}
 		}
 	}
-	for i := range pod.Spec.Containers {
-		add(&pod.Spec.Containers[i])
-	}
-	for i := range pod.Spec.InitContainers {
-		if isSidecar(&pod.Spec.InitContainers[i]) {
-			add(&pod.Spec.InitContainers[i])
-		}
-	}
-	return ports
 }
 
-// portsConflict reports whether two pods use the same host port. A port without an address is one of all
-// addresses.
-func portsConflict(a, b []corev1.ContainerPort) bool {
-	everywhere := func(ip string) bool { return ip == "" || ip == "0.0.0.0" }
-	for _, p := range a {
-		for _, q := range b {
-			if p.HostPort == q.HostPort && cmp.Or(p.Protocol, corev1.ProtocolTCP) == cmp.Or(q.Protocol, corev1.ProtocolTCP) &&
-				(p.HostIP == q.HostIP || everywhere(p.HostIP) || everywhere(q.HostIP)) {
-				return true
-			}
+// preempt lets pods end for a critical one.
+func (k *kubelet) preempt(victims []*corev1.Pod) {
+	now := time.Now()
+	for _, v := range victims {
+		p := k.mu.pods[v.UID]
+		p.preempted = now
+		k.work.Add(podKey{k, v.UID})
+		if k.options.Events != NoEvents {
+			k.recorder.Event(p.latest, corev1.EventTypeWarning, lifecycle.Preempting, lifecycle.PreemptionMessage)
 		}
 	}
-	return false
+}
+
+// retryPreempting queues the pods that wait for preempted ones, since a pod has ended.
+func (k *kubelet) retryPreempting() {
+	for _, uid := range k.mu.awaitingPreemption {
+		k.work.Add(podKey{k, uid})
+	}
+	k.mu.awaitingPreemption = nil
+}
+
+// allocatable returns the allocatable resources of the node, as long as its Node object has not been changed.
+func (k *kubelet) allocatable() corev1.ResourceList {
+	t := k.options.Template
+	if t == nil || len(t.Status.Allocatable) == 0 {
+		return k.options.Capacity
+	}
+	list := maps.Clone(k.options.Capacity)
+	maps.Copy(list, t.Status.Allocatable)
+	return list
+}
+
+// Dependencies implements lifecycle.Node. It writes an event for each volume that cannot be mounted, and repeats
+// them only when the messages have changed.
+func (k *kubelet) Dependencies(ctx context.Context, pod *corev1.Pod) (errors dependencies.Errors, known bool) {
+	p := k.pod(pod.UID)
+	if p == nil {
+		return errors, false
+	}
+	if errors, known = k.objects.Check(ctx, &p.objects, pod); !known {
+		return errors, false
+	}
+	if lifecycle.IsStarted(&pod.Status) {
+		k.objects.ReleaseVolumes(&p.objects, pod)
+	}
+	if errors.Mounts != nil && k.objects.Report(&p.objects, errors.Mounts) && k.options.Events != NoEvents {
+		for _, m := range errors.Mounts {
+			k.recorder.Event(pod, corev1.EventTypeWarning, "FailedMount", "%s", m)
+		}
+	}
+	return errors, true
+}
+
+// pod returns the pod of a UID; nil if the node does not have it.
+func (k *kubelet) pod(uid types.UID) *pod {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.mu.pods[uid]
 }

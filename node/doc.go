@@ -74,9 +74,11 @@
 //  2. PodWorkers goroutines, which all nodes share, write pods, through one queue that
 //     never gives a pod to two of them; its one timer also serves the delays of pods.
 //     Leases and status reports go the same way, through a queue of their own.
-//  3. A status is written on top of the version from which it was made. If that version is
-//     outdated, the write is refused, and repeated from the event with the newer one.
-//     The kubelet API is never behind a status that others have seen.
+//  3. The worker that holds a pod asks its lifecycle (internal/node/lifecycle) for the next
+//     step and carries it out; no other goroutine writes the pod. A status is written on top
+//     of the version from which it was made. If that version is outdated, the write is
+//     refused, and repeated from the event with the newer one. The kubelet API is never
+//     behind a change that others have seen.
 //  4. One watch of all Nodes passes each to its kubelet.
 //  5. One goroutine for each node watches a config map, secret or claim that pods of that
 //     node use, by its name, from the first of those pods to the last (a claim: until they have

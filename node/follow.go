@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"fairlead.dev/internal/node/lifecycle"
 )
 
 // run is the goroutine of a node: it registers and then follows the node's pods.
@@ -161,19 +163,19 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 		p.ends = time.Time{}
 	}
 	p.become(latest)
-	k.mu.images.pulled(latest)
-	ended := isOver(latest)
+	k.mu.images.Add(latest)
+	ended := lifecycle.IsOver(&latest.Status)
 	if ended {
-		k.untrack(p, latest.UID)
+		k.objects.Release(&p.objects, latest)
 		k.retryPreempting()
 	}
 	if ended && p.ip.IsValid() {
-		k.mu.ips.free(p.ip) // the status keeps it
+		k.mu.ips.Free(p.ip) // the status keeps it
 		p.ip = netip.Addr{}
 	}
 	if ip, err := netip.ParseAddr(latest.Status.PodIP); err == nil && !ended && !p.ip.IsValid() && !latest.Spec.HostNetwork {
 		p.ip = ip
-		k.mu.ips.reserve(ip)
+		k.mu.ips.Reserve(ip)
 	}
 	return true
 }
@@ -191,9 +193,9 @@ func (k *kubelet) forget(uid types.UID) {
 	defer k.mu.Unlock()
 	if p := k.mu.pods[uid]; p != nil {
 		delete(k.mu.pods, uid)
-		k.untrack(p, uid)
+		k.objects.Release(&p.objects, p.latest)
 		k.retryPreempting()
 		p.news()
-		k.mu.ips.free(p.ip)
+		k.mu.ips.Free(p.ip)
 	}
 }

@@ -80,8 +80,8 @@ func (k *kubelet) report(ctx context.Context, now time.Time) error {
 func (k *kubelet) imageNews(since time.Time) time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	before := k.mu.images.changed
-	k.mu.images.changed = since
+	before := k.mu.images.Unreported
+	k.mu.images.Unreported = since
 	return before
 }
 
@@ -90,7 +90,7 @@ func (k *kubelet) imageNews(since time.Time) time.Time {
 func (k *kubelet) hasNews(now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	changed := k.mu.images.changed
+	changed := k.mu.images.Unreported
 	return k.mu.devices || !changed.IsZero() && now.Sub(changed) >= imageReportDelay
 }
 

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	api "fairlead.dev/internal/node/kubelet"
+	"fairlead.dev/internal/node/objectcache"
 )
 
 // never is the channel of changes of a pod that no node has.
@@ -70,6 +71,20 @@ func (ns *Nodes) NodeAt(ip string) string {
 		}
 	}
 	return ""
+}
+
+// Env implements kubelet.Pods.
+func (ns *Nodes) Env(pod *corev1.Pod, c *corev1.Container) []corev1.EnvVar {
+	k := ns.named(pod.Spec.NodeName)
+	if k == nil {
+		return nil
+	}
+	var none objectcache.Use
+	use := &none
+	if p := k.pod(pod.UID); p != nil {
+		use = &p.objects
+	}
+	return k.objects.Env(use, pod, c)
 }
 
 // Node implements kubelet.Pods.

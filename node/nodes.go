@@ -15,6 +15,8 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	api "fairlead.dev/internal/node/kubelet"
+	"fairlead.dev/internal/node/lifecycle"
+	"fairlead.dev/internal/node/stage"
 	"fairlead.dev/workqueue"
 )
 
@@ -29,6 +31,7 @@ type Nodes struct {
 	heartbeats *workqueue.Queue[*kubelet]
 	stageQueue *workqueue.Queue[*kubelet] // nodes on which stages are played
 	joining    chan struct{}              // tokens that bound how many nodes register or list at a time
+	lifecycle  lifecycle.Lifecycle
 	served     *api.Server
 	// watching counts the watches of objects that pods use. Workers of the queue work start them.
 	watching sync.WaitGroup
@@ -52,6 +55,13 @@ func New(env controller.Env, o Options) *Nodes {
 		heartbeats: workqueue.New(workqueue.Options[*kubelet]{Name: "node-heartbeats", MaxDelay: 5 * time.Second}),
 		stageQueue: workqueue.New(workqueue.Options[*kubelet]{Name: "node-stages", MaxDelay: 30 * time.Second}),
 		joining:    make(chan struct{}, joinWorkers),
+	}
+	ns.lifecycle = &lifecycle.Staged{
+		Stages: func() stage.Stages { return ns.options.Definitions.Stages("Pod") },
+		Other: &lifecycle.BuiltIn{
+			StartAfter: ns.options.StartAfter, RunFor: ns.options.RunFor,
+			NoEvents: ns.options.Events == NoEvents, AllEvents: ns.options.Events == AllEvents,
+		},
 	}
 	ns.served = api.New(api.Options{Pods: ns, Definitions: ns.options.Definitions, Lease: ns.options.LeaseDuration})
 	return ns

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"fairlead.dev/internal/node/admission"
 )
 
 // OutageAnnotation of a Node simulates an outage as long as it is "true": the node renews no lease and writes no
@@ -84,7 +86,7 @@ func (k *kubelet) observe(n *corev1.Node) {
 		k.recordSchedulable(n, k.mu.cordoned)
 		k.mu.cordoned = n.Spec.Unschedulable
 	}
-	k.mu.revision, k.mu.taints = n.ResourceVersion, noExecuteTaints(n)
+	k.mu.revision, k.mu.taints = n.ResourceVersion, admission.NoExecuteTaints(n)
 	if k.stagesNodes() {
 		k.mu.node = n
 		k.stageQueue.Add(k)

@@ -2,6 +2,8 @@ package node
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"maps"
 	"net/netip"
 	"runtime"
@@ -15,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/node/addresses"
 )
 
 // register creates the Node or takes over the one that exists.
@@ -43,8 +46,8 @@ func (k *kubelet) register(ctx context.Context) error {
 			}
 		}
 		k.mu.Lock()
-		if k.mu.ips.from != cidr.Masked() {
-			k.mu.ips = newAddresses(cidr.Masked())
+		if k.mu.ips.Range() != cidr.Masked() {
+			k.mu.ips = addresses.New(cidr.Masked())
 		}
 		k.mu.Unlock()
 	}
@@ -115,7 +118,7 @@ func (k *kubelet) lacksDevices(n *corev1.Node) bool {
 func (k *kubelet) staged(n *corev1.Node) (bool, error) {
 	fresh := *n
 	fresh.Status.Conditions, fresh.Status.Phase = nil, ""
-	return selected(k.options.Definitions.Stages("Node"), &fresh)
+	return k.options.Definitions.Stages("Node").Select(&fresh)
 }
 
 func (k *kubelet) node(now time.Time) *corev1.Node {
@@ -132,7 +135,7 @@ func (k *kubelet) node(now time.Time) *corev1.Node {
 			},
 			Annotations: map[string]string{"fairlead.dev/simulated": "true"},
 		},
-		Spec: corev1.NodeSpec{PodCIDR: k.mu.ips.from.String(), PodCIDRs: []string{k.mu.ips.from.String()}},
+		Spec: corev1.NodeSpec{PodCIDR: k.mu.ips.Range().String(), PodCIDRs: []string{k.mu.ips.Range().String()}},
 	}
 	if zones := k.options.Zones; len(zones) > 0 {
 		n.Labels[corev1.LabelTopologyZone] = zones[k.index%len(zones)]
@@ -152,7 +155,7 @@ func (k *kubelet) port() int32 {
 }
 
 func (k *kubelet) status(now time.Time) corev1.NodeStatus {
-	id := digest(k.name)
+	id := fmt.Sprintf("%x", sha256.Sum256([]byte(k.name)))
 	s := corev1.NodeStatus{
 		Capacity:    k.options.Capacity.DeepCopy(),
 		Allocatable: k.options.Capacity.DeepCopy(),
@@ -182,7 +185,7 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 		s.Phase = corev1.NodeRunning // kwok's stages look at it
 	}
 	k.mu.Lock()
-	s.Images = k.mu.images.report()
+	s.Images = k.mu.images.Report()
 	k.mu.Unlock()
 	ontoStatus(&s, k.options.Template)
 	for _, size := range []corev1.ResourceName{"hugepages-1Gi", "hugepages-2Mi"} {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -18,7 +19,7 @@ func TestSeenIsNotOlder(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(revision string) *corev1.Pod {
-		p := testPod(corev1.RestartPolicyAlways)
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "u"}}
 		p.ResourceVersion = revision
 		return p
 	}

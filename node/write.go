@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/codec/fastjson"
@@ -90,31 +88,4 @@ func asSent(text, answer []byte) (version string, ok bool) {
 	}
 	ok = len(managers) == 0 || bytes.HasPrefix(managers, []byte(`,"managedFields":[`)) && managers[len(managers)-1] == ']'
 	return string(v), ok
-}
-
-// toSeconds rounds the times of a status down to seconds, as clients see them.
-func toSeconds(s *corev1.PodStatus) {
-	cut := func(t *metav1.Time) { t.Time = t.Truncate(time.Second) }
-	if s.StartTime != nil {
-		cut(s.StartTime)
-	}
-	for i := range s.Conditions {
-		cut(&s.Conditions[i].LastTransitionTime)
-		cut(&s.Conditions[i].LastProbeTime)
-	}
-	state := func(c *corev1.ContainerState) {
-		if c.Running != nil {
-			cut(&c.Running.StartedAt)
-		}
-		if c.Terminated != nil {
-			cut(&c.Terminated.StartedAt)
-			cut(&c.Terminated.FinishedAt)
-		}
-	}
-	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses, s.EphemeralContainerStatuses} {
-		for i := range list {
-			state(&list[i].State)
-			state(&list[i].LastTerminationState)
-		}
-	}
 }

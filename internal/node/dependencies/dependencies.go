@@ -50,6 +50,13 @@ func (e NotFound) Error() string {
 	return fmt.Sprintf("%s %q not found", e.Kind, e.Name)
 }
 
+// Errors keep a pod from starting: messages about volumes that cannot be mounted, and the configuration errors of
+// containers, by name.
+type Errors struct {
+	Mounts     []string
+	Containers map[string]string
+}
+
 // Of returns the objects that a pod uses on its node, each once, including optional ones. Some are known only once
 // find returns others.
 func Of(pod *corev1.Pod, find Find) (keys []Key) {

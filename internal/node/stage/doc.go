@@ -5,7 +5,7 @@
 //	o, err := stage.Of(pod)
 //	next := stages.Choose(o)          // by selectors and weights; nil if no stage selects it
 //	after := next.Delay(o, now)
-//	steps, err := next.Steps(o, funcs) // events, patches, a deletion
+//	actions, err := next.Actions(o, funcs) // events, patches, a deletion
 //
 // Expressions are jq's, and templates Go's, with the functions Quote, Now, StartTime, YAML,
 // Version and NodeConditions, those that the caller gives (addresses, names), and a

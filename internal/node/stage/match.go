@@ -72,6 +72,18 @@ func first(list []*Stage) *Stage {
 	return list[0]
 }
 
+// Select reports whether one of the stages selects an object.
+func (ss Stages) Select(o metav1.Object) (bool, error) {
+	if len(ss) == 0 {
+		return false, nil
+	}
+	object, err := Of(o)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(ss, func(s *Stage) bool { return s.Selects(object) }), nil
+}
+
 // Selects reports whether the stage is for an object in this state.
 func (s *Stage) Selects(o *Object) bool {
 	if !contains(o.meta.GetLabels(), s.labels) || !contains(o.meta.GetAnnotations(), s.annotations) {

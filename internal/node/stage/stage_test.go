@@ -151,21 +151,21 @@ func TestSteps(t *testing.T) {
 		{"{patches: [{subresource: status, template: '{{ YAML (dict \"a\" (list 1 2)) }}'}]}", `strategic status {"a":[1,2]}`},
 		{"{statusTemplate: 'podIP: {{ PodIPWith .spec.nodeName | Quote }}'}", `strategic status {"status":{"podIP":"10.0.0.1"}}`},
 	} {
-		steps, err := parse(t, "selector: {}, next: "+c.next).Steps(o, stage.Funcs{"PodIPWith": func(...any) string { return "10.0.0.1" }})
+		actions, err := parse(t, "selector: {}, next: "+c.next).Actions(o, stage.Funcs{"PodIPWith": func(...any) string { return "10.0.0.1" }})
 		if err != nil {
 			t.Errorf("%s: %v", c.next, err)
 		}
-		if got := text(t, steps); got != c.want {
+		if got := text(t, actions); got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", c.next, got, c.want)
 		}
 	}
 }
 
-func text(t *testing.T, steps []stage.Step) string {
+func text(t *testing.T, actions []stage.Action) string {
 	t.Helper()
 	names := map[types.PatchType]string{types.MergePatchType: "merge", types.StrategicMergePatchType: "strategic", types.JSONPatchType: "json"}
 	var out []string
-	for _, s := range steps {
+	for _, s := range actions {
 		switch {
 		case s.Event != nil:
 			out = append(out, "event "+s.Event.Type+" "+s.Event.Reason+" "+s.Event.Message)

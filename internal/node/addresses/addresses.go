@@ -1,0 +1,76 @@
+// Package addresses allocates the addresses of simulated nodes and their pods. Its functions are not safe for
+// concurrent use of one Pool.
+package addresses
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"net/netip"
+)
+
+// Offset returns the address n after that of a prefix, which must hold it.
+func Offset(p netip.Prefix, n uint64) (netip.Addr, error) {
+	if !p.Addr().Is4() {
+		return netip.Addr{}, fmt.Errorf("node: %s is not an IPv4 range", p)
+	}
+	if n >= 1<<(32-p.Bits()) {
+		return netip.Addr{}, fmt.Errorf("node: %s has no room for %d addresses", p, n+1)
+	}
+	b := p.Masked().Addr().As4()
+	binary.BigEndian.PutUint32(b[:], binary.BigEndian.Uint32(b[:])+uint32(n))
+	return netip.AddrFrom4(b), nil
+}
+
+// PodRange returns the part of the pod addresses that the i-th node uses: a /24, or more if the node may have many
+// pods.
+func PodRange(all netip.Prefix, i int, pods int64) (netip.Prefix, error) {
+	width := max(8, bits.Len64(uint64(2*pods+2)))
+	a, err := Offset(all, uint64(i)<<width)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	return netip.PrefixFrom(a, 32-width), nil
+}
+
+// Pool allocates the addresses of a range. It goes through the whole range before it reuses an address, so
+// that a freed one is not reused at once.
+type Pool struct {
+	from netip.Prefix
+	used map[netip.Addr]bool
+	next uint64 // 0 is the range itself, 1 its gateway
+}
+
+// New returns a pool of a range of which no address is taken.
+func New(from netip.Prefix) *Pool {
+	return &Pool{from: from, used: map[netip.Addr]bool{}, next: 2}
+}
+
+// Range returns the range of the pool.
+func (a *Pool) Range() netip.Prefix { return a.from }
+
+// Take returns a free address, or an error if all are in use.
+func (a *Pool) Take() (netip.Addr, error) {
+	size := uint64(1) << (a.from.Addr().BitLen() - a.from.Bits())
+	for range size {
+		if a.next >= size-1 { // the last is for broadcast
+			a.next = 2
+		}
+		ip, err := Offset(a.from, a.next)
+		if err != nil {
+			return ip, err
+		}
+		a.next++
+		if !a.used[ip] {
+			a.used[ip] = true
+			return ip, nil
+		}
+	}
+	return netip.Addr{}, fmt.Errorf("node: no free address in %s", a.from)
+}
+
+// Reserve marks an address as taken.
+func (a *Pool) Reserve(ip netip.Addr) { a.used[ip] = true }
+
+// Free gives an address back.
+func (a *Pool) Free(ip netip.Addr) { delete(a.used, ip) }

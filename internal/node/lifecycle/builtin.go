@@ -1,0 +1,85 @@
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/node/admission"
+	"fairlead.dev/internal/node/stage"
+)
+
+// BuiltIn is the lifecycle of pods that stages do not override.
+type BuiltIn struct {
+	StartAfter time.Duration // how long a pod takes to start
+	RunFor     time.Duration // how long a pod runs that ends
+	NoEvents   bool          // no events are written
+	AllEvents  bool          // each container has its events, not the pod's first alone
+}
+
+// Next implements Lifecycle.
+func (b *BuiltIn) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.Time) (Step, error) {
+	sc := b.scenario(pod)
+	sc.preempted = f.Preempted
+	if !IsOver(&pod.Status) && pod.DeletionTimestamp == nil && sc.preempted.IsZero() {
+		var err error
+		if sc.admission, err = admit(ctx, pod, f.Node); err != nil || sc.admission.Preempts {
+			return Step{}, err
+		}
+		known := false
+		if sc.errors, known = f.Node.Dependencies(ctx, pod); !known {
+			return Step{}, nil
+		}
+	}
+	to := advance(pod, sc, f.HostIP, f.PodIP, now, f.Ends)
+	step := Step{Ends: to.ends, Next: to.next}
+	if toSeconds(to.status); !fastjson.Same(&pod.Status, to.status) {
+		step.Status = to.status
+		step.Actions = b.events(pod, to.status)
+	}
+	if to.remove {
+		step.Actions, step.Next = append(step.Actions, stage.Action{Delete: true}), time.Time{}
+	}
+	return step, nil
+}
+
+// admit returns why the node rejects a new pod or a resize, if the pod waits for an answer.
+func admit(ctx context.Context, pod *corev1.Pod, n Node) (admission.Result, error) {
+	switch {
+	case pod.Status.StartTime == nil:
+		return n.Admit(ctx, pod, admission.Admit)
+	case admission.WantsResize(pod, &pod.Status) && !isResizing(pod):
+		return n.Admit(ctx, pod, admission.Resize)
+	}
+	return admission.Result{}, nil
+}
+
+// toSeconds rounds the times of a status down to seconds, as clients see them.
+func toSeconds(s *corev1.PodStatus) {
+	cut := func(t *metav1.Time) { t.Time = t.Truncate(time.Second) }
+	if s.StartTime != nil {
+		cut(s.StartTime)
+	}
+	for i := range s.Conditions {
+		cut(&s.Conditions[i].LastTransitionTime)
+		cut(&s.Conditions[i].LastProbeTime)
+	}
+	state := func(c *corev1.ContainerState) {
+		if c.Running != nil {
+			cut(&c.Running.StartedAt)
+		}
+		if c.Terminated != nil {
+			cut(&c.Terminated.StartedAt)
+			cut(&c.Terminated.FinishedAt)
+		}
+	}
+	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses, s.EphemeralContainerStatuses} {
+		for i := range list {
+			state(&list[i].State)
+			state(&list[i].LastTerminationState)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package lifecycle
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/node/admission"
+	"fairlead.dev/internal/node/images"
+)
+
+// configError is the reason of a container that waits because its environment or mounts have an error.
+const configError = "CreateContainerConfigError"
+
+// crashLoop is the reason of a container that waits for its next restart.
+const crashLoop = "CrashLoopBackOff"
+
+// create sets all containers to waiting, before they are created.
+func create(pod *corev1.Pod, s *corev1.PodStatus) {
+	reason := "ContainerCreating"
+	if len(pod.Spec.InitContainers) > 0 {
+		reason = "PodInitializing"
+	}
+	waiting := func(cs []corev1.Container) []corev1.ContainerStatus {
+		out := make([]corev1.ContainerStatus, len(cs))
+		for i := range cs {
+			out[i] = corev1.ContainerStatus{
+				Name: cs[i].Name, Image: cs[i].Image, Started: ptr.To(false),
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}},
+			}
+		}
+		return out
+	}
+	s.ContainerStatuses = waiting(pod.Spec.Containers)
+	if len(pod.Spec.InitContainers) > 0 {
+		s.InitContainerStatuses = waiting(pod.Spec.InitContainers)
+	}
+}
+
+// start runs the init containers and, when they have completed, starts the containers up to the first that has a
+// configuration error. It returns when to look again if more is to be done, and whether the pod has failed because
+// an init container has.
+func start(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (next time.Time, failed bool) {
+	before, main := s.InitContainerStatuses, s.ContainerStatuses
+	create(pod, s)
+	for i := range min(len(before), len(s.InitContainerStatuses)) {
+		if c := &before[i]; c.State.Waiting == nil || c.LastTerminationState.Terminated != nil {
+			s.InitContainerStatuses[i] = *c
+		}
+	}
+	if done, next, failed := initialize(pod, s, before, sc, now); !done {
+		return next, failed
+	}
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		if !showConfigError(&s.ContainerStatuses[i], waitingReason(main, i), c, sc) {
+			s.ContainerStatuses[i] = containerStatus(pod, c, 0)
+			run(&s.ContainerStatuses[i], now)
+		}
+	}
+	return sc.firstEnd(pod, s), false
+}
+
+// showConfigError puts a container with a configuration error into waiting, and reports whether it has one. before
+// is the container's previous reason for waiting.
+func showConfigError(c *corev1.ContainerStatus, before string, spec *corev1.Container, sc scenario) bool {
+	if showImageError(c, before, spec) {
+		return true
+	}
+	message, lacks := sc.errors.Containers[c.Name]
+	if lacks {
+		c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: configError, Message: message}}
+	}
+	return lacks
+}
+
+// proceed ends the containers whose time has come, and restarts ended ones as their policy has it. It returns when
+// to look again.
+func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now, ends time.Time) (next time.Time) {
+	at := func(t time.Time) {
+		if next.IsZero() || t.Before(next) {
+			next = t
+		}
+	}
+	for i := range s.ContainerStatuses {
+		c := &s.ContainerStatuses[i]
+		switch {
+		case c.State.Running != nil:
+			end, code := sc.end(pod, &pod.Spec.Containers[i], c)
+			if early := ends.Sub(end); !ends.IsZero() && !sc.probed() && early >= 0 && early < time.Second { // otherwise it is the end of another container
+				end = ends
+			}
+			if end.IsZero() || now.Before(end) {
+				if !end.IsZero() {
+					at(end)
+				}
+				continue
+			}
+			exit(pod, &pod.Spec.Containers[i], c, code, c.State.Running.StartedAt, now)
+			if !restarts(pod, &pod.Spec.Containers[i], code) {
+				continue
+			}
+			at(backOff(pod, c, now))
+		case c.State.Waiting != nil && c.LastTerminationState.Terminated != nil:
+			again := c.LastTerminationState.Terminated.FinishedAt.Add(crashBackoff(c.RestartCount + 1))
+			if now.Before(again) {
+				at(again)
+				continue
+			}
+			if showConfigError(c, c.State.Waiting.Reason, &pod.Spec.Containers[i], sc) {
+				continue
+			}
+			old := *c
+			*c = containerStatus(pod, &pod.Spec.Containers[i], c.RestartCount+1)
+			c.LastTerminationState = old.LastTerminationState
+			if old.Resources != nil { // a resize may have been put off
+				c.Resources, c.AllocatedResources = old.Resources, old.AllocatedResources
+			}
+			run(c, now)
+			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {
+				at(end)
+			}
+		case c.State.Waiting != nil && !showConfigError(c, c.State.Waiting.Reason, &pod.Spec.Containers[i], sc): // its configuration error is gone
+			*c = containerStatus(pod, &pod.Spec.Containers[i], 0)
+			run(c, now)
+			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {
+				at(end)
+			}
+		}
+	}
+	return next
+}
+
+// backOff puts an exited container into waiting for its restart, and returns when that is.
+func backOff(pod *corev1.Pod, c *corev1.ContainerStatus, now time.Time) time.Time {
+	wait := crashBackoff(c.RestartCount + 1)
+	c.LastTerminationState = c.State
+	c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+		Reason:  crashLoop,
+		Message: fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", wait, c.Name, pod.Name, pod.Namespace, pod.UID),
+	}}
+	return now.Add(wait)
+}
+
+// terminate ends the running containers.
+func terminate(pod *corev1.Pod, s *corev1.PodStatus, code int32, now time.Time) {
+	end := func(spec *corev1.Container, c *corev1.ContainerStatus) {
+		switch {
+		case c.State.Running != nil:
+			exit(pod, spec, c, code, c.State.Running.StartedAt, now)
+		case c.State.Waiting != nil && c.LastTerminationState.Terminated != nil:
+			c.State, c.LastTerminationState = c.LastTerminationState, corev1.ContainerState{}
+		}
+	}
+	for i := range min(len(s.InitContainerStatuses), len(pod.Spec.InitContainers)) {
+		end(&pod.Spec.InitContainers[i], &s.InitContainerStatuses[i])
+	}
+	for i := range min(len(s.ContainerStatuses), len(pod.Spec.Containers)) {
+		end(&pod.Spec.Containers[i], &s.ContainerStatuses[i])
+	}
+	for i := range s.EphemeralContainerStatuses {
+		end(ephemeralSpec(pod, s.EphemeralContainerStatuses[i].Name), &s.EphemeralContainerStatuses[i])
+	}
+}
+
+func run(c *corev1.ContainerStatus, now time.Time) {
+	c.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}}
+	c.Started, c.Ready = ptr.To(true), true
+}
+
+func exit(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, code int32, started metav1.Time, now time.Time) {
+	reason := "Completed"
+	if code != 0 {
+		reason = "Error"
+	}
+	c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: code, Reason: reason, StartedAt: started, FinishedAt: metav1.NewTime(now), ContainerID: c.ContainerID,
+		Message: terminationMessage(pod, spec, code),
+	}}
+	c.Started, c.Ready = ptr.To(false), false
+}
+
+// readiness sets whether running containers, sidecars included, have started and are ready. It returns when that
+// changes.
+func readiness(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (next time.Time) {
+	for i := range s.ContainerStatuses {
+		if c := &s.ContainerStatuses[i]; c.State.Running != nil {
+			var at time.Time
+			c.Started, c.Ready, at = sc.lookAt(&pod.Spec.Containers[i], c, now)
+			next = Earlier(next, at)
+		}
+	}
+	for i := range min(len(s.InitContainerStatuses), len(pod.Spec.InitContainers)) {
+		if c, spec := &s.InitContainerStatuses[i], &pod.Spec.InitContainers[i]; admission.IsSidecar(spec) && c.State.Running != nil {
+			var at time.Time
+			c.Started, c.Ready, at = sc.lookAt(spec, c, now)
+			next = Earlier(next, at)
+		}
+	}
+	return next
+}
+
+// lookAt returns whether a running container has started and is ready, and when that changes.
+func (s *scenario) lookAt(spec *corev1.Container, c *corev1.ContainerStatus, now time.Time) (started *bool, ready bool, next time.Time) {
+	began := c.State.Running.StartedAt
+	up, ready, after := s.probes(spec).look(now.Sub(began.Time))
+	if after > 0 {
+		next = began.Add(after)
+	}
+	return &up, ready && !s.notReady, next
+}
+
+func containerStatus(pod *corev1.Pod, c *corev1.Container, restarts int32) corev1.ContainerStatus {
+	return corev1.ContainerStatus{
+		Name:         c.Name,
+		Image:        c.Image,
+		ImageID:      images.ID(c.Image),
+		ContainerID:  fmt.Sprintf("fairlead://%x", sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", pod.UID, c.Name, restarts))),
+		RestartCount: restarts,
+		Resources:    c.Resources.DeepCopy(), AllocatedResources: c.Resources.Requests.DeepCopy(),
+	}
+}

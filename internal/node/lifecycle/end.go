@@ -1,0 +1,81 @@
+package lifecycle
+
+import (
+	"net/netip"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/node/admission"
+)
+
+// fail ends a pod for a reason that its containers do not show.
+func fail(pod *corev1.Pod, s *corev1.PodStatus, reason, message string, now time.Time) {
+	terminate(pod, s, killed, now)
+	s.Phase, s.Reason, s.Message = corev1.PodFailed, reason, message
+	conditions(pod, s, now)
+}
+
+// rejection begins the message of a rejected pod.
+const rejection = "Pod was rejected: "
+
+// deadlineExceeded is the reason of a pod that has been active for longer than activeDeadlineSeconds.
+const deadlineExceeded = "DeadlineExceeded"
+
+// terminationEnd returns when the containers of a deleted pod have ended: after the scenario's terminateAfter, but
+// not after the grace period.
+func terminationEnd(pod *corev1.Pod, s scenario) time.Time {
+	end := pod.DeletionTimestamp.Time
+	var grace time.Duration
+	if pod.DeletionGracePeriodSeconds != nil {
+		grace = time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
+	}
+	if at := end.Add(-grace).Add(s.terminateAfter); at.Before(end) {
+		return at
+	}
+	return end
+}
+
+// preemptionEnd returns when a preempted pod has ended.
+func (s *scenario) preemptionEnd(pod *corev1.Pod) time.Time {
+	grace := time.Duration(ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0)) * time.Second
+	return s.preempted.Add(min(s.terminateAfter, grace))
+}
+
+// finish sets the final phase of a pod whose containers have all ended.
+func finish(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
+	s.ObservedGeneration = pod.Generation
+	s.Phase = corev1.PodSucceeded
+	for i := range s.ContainerStatuses {
+		if t := s.ContainerStatuses[i].State.Terminated; t != nil && t.ExitCode != 0 {
+			s.Phase = corev1.PodFailed
+		}
+	}
+	for i := range min(len(s.InitContainerStatuses), len(pod.Spec.InitContainers)) {
+		if t := s.InitContainerStatuses[i].State.Terminated; t != nil && t.ExitCode != 0 && !admission.IsSidecar(&pod.Spec.InitContainers[i]) {
+			s.Phase = corev1.PodFailed
+		}
+	}
+	conditions(pod, s, now)
+}
+
+// Preempting is the reason of a preempted pod and of its event.
+const Preempting = "Preempting"
+
+// PreemptionMessage is the message of a preempted pod and of its event.
+const PreemptionMessage = "Preempted in order to admit critical pod"
+
+// endPreempted fails a preempted pod.
+func endPreempted(pod *corev1.Pod, s *corev1.PodStatus, hostIP netip.Addr, now time.Time) {
+	begin(pod, s, hostIP, now)
+	fail(pod, s, Preempting, PreemptionMessage, now)
+	target := corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet,
+		Message:            "Pod was preempted by Kubelet to accommodate a critical pod.",
+		ObservedGeneration: pod.Generation, LastTransitionTime: metav1.NewTime(now),
+	}
+	dropCondition(s, corev1.DisruptionTarget)
+	s.Conditions = append(s.Conditions, target)
+}

@@ -1,0 +1,93 @@
+package lifecycle
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/node/admission"
+)
+
+// initialize runs the init containers one after the other. If their commands are understood they run as long as
+// those take, otherwise they complete at once. It returns done when all have completed, or have started if they
+// are sidecars; otherwise when to look again, and whether the pod has failed.
+func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerStatus, sc scenario, now time.Time) (done bool, next time.Time, failed bool) {
+	for i := range pod.Spec.InitContainers {
+		spec, c := &pod.Spec.InitContainers[i], &s.InitContainerStatuses[i]
+		if isInitialized(spec, c) {
+			continue
+		}
+		if c.State.Waiting != nil {
+			restarts := int32(0)
+			if last := c.LastTerminationState.Terminated; last != nil {
+				restarts = c.RestartCount + 1
+				if again := last.FinishedAt.Add(crashBackoff(restarts)); now.Before(again) {
+					return false, again, false
+				}
+			}
+			if showConfigError(c, waitingReason(before, i), spec, sc) {
+				return false, next, false
+			}
+			last := c.LastTerminationState
+			*c = containerStatus(pod, spec, restarts)
+			c.LastTerminationState = last
+			if admission.IsSidecar(spec) {
+				run(c, now)
+				c.Started, c.Ready, next = sc.lookAt(spec, c, now)
+				if !*c.Started {
+					return false, next, false
+				}
+				continue
+			}
+			c.State.Running, c.Started = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}, ptr.To(false)
+			if co := initLifespan(pod, spec); !co.ends || co.runFor > 0 || co.exitCode != 0 {
+				return false, co.endsAt(now), false // the running state is written first
+			}
+		}
+		if c.State.Running != nil && admission.IsSidecar(spec) {
+			if c.Started, c.Ready, next = sc.lookAt(spec, c, now); !*c.Started {
+				return false, next, false
+			}
+			continue
+		}
+		if c.State.Running != nil {
+			co := initLifespan(pod, spec)
+			if end := co.endsAt(c.State.Running.StartedAt.Time); end.IsZero() || now.Before(end) {
+				return false, end, false
+			}
+			exit(pod, spec, c, co.exitCode, c.State.Running.StartedAt, now)
+			c.Ready = co.exitCode == 0
+		}
+		if end := c.State.Terminated; end.ExitCode != 0 {
+			if !restarts(pod, spec, end.ExitCode) {
+				return false, next, true
+			}
+			return false, backOff(pod, c, now), false
+		}
+	}
+	return true, next, false
+}
+
+// isInitialized reports whether the init containers after this one may run.
+func isInitialized(spec *corev1.Container, c *corev1.ContainerStatus) bool {
+	if admission.IsSidecar(spec) {
+		return c.State.Terminated != nil || c.State.Running != nil && ptr.Deref(c.Started, true)
+	}
+	return c.State.Terminated != nil && c.State.Terminated.ExitCode == 0
+}
+
+// initLifespan returns the lifespan of an init container.
+func initLifespan(pod *corev1.Pod, c *corev1.Container) lifespan {
+	s := scenario{ends: true, initial: true}
+	return s.lifespan(pod, c)
+}
+
+// endsAt returns when a container that started at that time exits; zero if never.
+func (co lifespan) endsAt(began time.Time) (end time.Time) {
+	if co.ends {
+		end = began.Add(co.runFor)
+	}
+	return end
+}

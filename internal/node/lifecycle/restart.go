@@ -1,0 +1,42 @@
+package lifecycle
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// restarts reports whether the kubelet restarts a container that exited with a code: by the first matching one of
+// its rules, else by its own restart policy, else by its pod's (KEP-5307). An init container that has succeeded is
+// never restarted.
+func restarts(pod *corev1.Pod, c *corev1.Container, exitCode int32) bool {
+	for i := range c.RestartPolicyRules {
+		if r := &c.RestartPolicyRules[i]; matches(r.ExitCodes, exitCode) {
+			return true // the only action that there is for one container
+		}
+	}
+	switch policy(pod, c) {
+	case corev1.RestartPolicyNever:
+		return false
+	case corev1.RestartPolicyOnFailure:
+		return exitCode != 0
+	}
+	return true
+}
+
+// policy returns the restart policy of a container.
+func policy(pod *corev1.Pod, c *corev1.Container) corev1.RestartPolicy {
+	if c.RestartPolicy != nil {
+		return corev1.RestartPolicy(*c.RestartPolicy)
+	}
+	return pod.Spec.RestartPolicy
+}
+
+// matches reports whether a rule applies to an exit code.
+func matches(on *corev1.ContainerRestartRuleOnExitCodes, code int32) bool {
+	if on == nil {
+		return false
+	}
+	in := slices.Contains(on.Values, code)
+	return in == (on.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
+}

@@ -1,0 +1,111 @@
+package lifecycle
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/internal/node/admission"
+	"fairlead.dev/internal/node/dependencies"
+)
+
+// Annotations of pods that control the simulation; see the package documentation of node.
+const (
+	StartAfterAnnotation     = "fairlead.dev/start-after"
+	RunForAnnotation         = "fairlead.dev/run-for"
+	ExitCodeAnnotation       = "fairlead.dev/exit-code"
+	NotReadyAnnotation       = "fairlead.dev/not-ready"
+	TerminateAfterAnnotation = "fairlead.dev/terminate-after"
+)
+
+// scenario is the course of a pod as its annotations and images declare it, and what its node has found out about
+// it.
+type scenario struct {
+	startAfter     time.Duration
+	ends           bool
+	runFor         time.Duration // if ends
+	exitCode       int32
+	notReady       bool
+	terminateAfter time.Duration
+	endDeclared    bool // annotations or an image declare runFor; otherwise commands may
+	codeDeclared   bool // the same for exitCode
+	initial        bool // of init containers
+
+	startup, readiness, liveness *probeOutcome // nil: not declared
+
+	errors    dependencies.Errors
+	admission admission.Result // of a new pod, or of a resize
+	preempted time.Time        // zero if it was not
+}
+
+func (b *BuiltIn) scenario(pod *corev1.Pod) scenario {
+	s := scenario{
+		startAfter: b.StartAfter,
+		ends:       pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure,
+		runFor:     b.RunFor,
+	}
+	if code, ok := imageExitCode(pod); ok {
+		s.ends, s.exitCode, s.endDeclared, s.codeDeclared = true, code, true, true
+	}
+	if len(pod.Annotations) == 0 {
+		return s
+	}
+	duration(pod, StartAfterAnnotation, &s.startAfter)
+	duration(pod, TerminateAfterAnnotation, &s.terminateAfter)
+	if pod.Annotations[RunForAnnotation] == "forever" {
+		s.ends, s.endDeclared = false, true
+	} else if duration(pod, RunForAnnotation, &s.runFor) {
+		s.ends, s.endDeclared = true, true
+	}
+	if code, err := strconv.ParseInt(pod.Annotations[ExitCodeAnnotation], 10, 32); err == nil {
+		s.exitCode, s.codeDeclared = int32(code), true
+	}
+	s.startup, s.readiness, s.liveness = readOutcome(pod, StartupProbeAnnotation), readOutcome(pod, ReadinessProbeAnnotation), readOutcome(pod, LivenessProbeAnnotation)
+	s.notReady, _ = strconv.ParseBool(pod.Annotations[NotReadyAnnotation])
+	return s
+}
+
+// imageExitCode returns the exit code that the image of a container asks for by the word fail in its name: fail,
+// registry/crash-and-fail:3. The code is a numeric tag, or 1.
+func imageExitCode(pod *corev1.Pod) (code int32, ok bool) {
+	for i := range pod.Spec.Containers {
+		image := pod.Spec.Containers[i].Image
+		image = image[strings.LastIndexByte(image, '/')+1:]
+		image, _, _ = strings.Cut(image, "@")
+		name, tag, _ := strings.Cut(image, ":")
+		if !slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' }), "fail") {
+			continue
+		}
+		if n, err := strconv.ParseUint(tag, 10, 8); err == nil && n > 0 {
+			return int32(n), true
+		}
+		return 1, true
+	}
+	return 0, false
+}
+
+func duration(pod *corev1.Pod, annotation string, d *time.Duration) bool {
+	v, err := time.ParseDuration(pod.Annotations[annotation])
+	if err == nil && v >= 0 {
+		*d = v
+	}
+	return err == nil && v >= 0
+}
+
+// probed reports whether probes can end a container.
+func (s *scenario) probed() bool { return s.startup != nil || s.liveness != nil }
+
+// crashBackoff returns how long a container waits before its n-th restart; the first is at once.
+func crashBackoff(n int32) time.Duration {
+	if n <= 1 {
+		return 0
+	}
+	d := 10 * time.Second
+	for ; n > 2 && d < 5*time.Minute; n-- {
+		d *= 2
+	}
+	return min(d, 5*time.Minute)
+}
