@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -241,20 +242,55 @@ func ValidatePodStatusUpdate(p, old *corev1.Pod) field.ErrorList {
 	if p.Spec.RestartPolicy != corev1.RestartPolicyAlways {
 		requireStayTerminated(&f, path.Child("containerStatuses"), p, old)
 	}
-	was := make([]string, 0, 2)
+	now, was := make([]string, 0, 2), make([]string, 0, 2)
+	for _, ip := range p.Status.PodIPs {
+		now = append(now, ip.IP)
+	}
 	for _, ip := range old.Status.PodIPs {
 		was = append(was, ip.IP)
 	}
-	for i, ip := range p.Status.PodIPs {
-		f.IP(path.Child("podIPs").Index(i), ip.IP, was...)
-	}
-	if len(p.Status.PodIPs) > 2 || len(p.Status.PodIPs) == 2 && strings.Contains(p.Status.PodIPs[0].IP, ":") == strings.Contains(p.Status.PodIPs[1].IP, ":") {
-		f.Invalid(path.Child("podIPs"), p.Status.PodIPs, "may specify no more than one IP for each IP family")
-	}
+	statusIPs(&f, path.Child("podIPs"), p.Status.PodIPs, now, was)
 	if len(p.Status.HostIPs) > 0 && p.Status.HostIP != p.Status.HostIPs[0].IP {
 		f.Invalid(path.Child("hostIPs").Index(0).Child("ip"), p.Status.HostIPs[0].IP, "must be equal to `hostIP`")
 	}
+	now, was = now[:0], was[:0]
+	for _, ip := range p.Status.HostIPs {
+		now = append(now, ip.IP)
+	}
+	for _, ip := range old.Status.HostIPs {
+		was = append(was, ip.IP)
+	}
+	statusIPs(&f, path.Child("hostIPs"), p.Status.HostIPs, now, was)
+	claimStatuses(&f, path.Child("resourceClaimStatuses"), p)
 	return f.List()
+}
+
+// statusIPs requires at most one address of each family. Malformed ones that the old object has are tolerated.
+func statusIPs(f *check.Errors, p *check.Path, value any, ips, old []string) {
+	for i, ip := range ips {
+		f.IP(p.Index(i), ip, old...)
+	}
+	if len(ips) > 2 || len(ips) == 2 && strings.Contains(ips[0], ":") == strings.Contains(ips[1], ":") {
+		f.Invalid(p, value, "may specify no more than one IP for each IP family")
+	}
+}
+
+// claimStatuses requires one status at most for each claim of the pod.
+func claimStatuses(f *check.Errors, p *check.Path, pod *corev1.Pod) {
+	seen := map[string]bool{}
+	for i, s := range pod.Status.ResourceClaimStatuses {
+		at := p.Index(i)
+		if !slices.ContainsFunc(pod.Spec.ResourceClaims, func(c corev1.PodResourceClaim) bool { return c.Name == s.Name }) {
+			f.Invalid(at.Child("name"), s.Name, "must match the name of an entry in `spec.resourceClaims`")
+		}
+		if seen[s.Name] {
+			f.Duplicate(at.Child("name"), s.Name)
+		}
+		seen[s.Name] = true
+		if s.ResourceClaimName != nil {
+			f.Subdomain(at.Child("resourceClaimName"), *s.ResourceClaimName)
+		}
+	}
 }
 
 // requireStayTerminated reports containers that restart although they have terminated for good.
