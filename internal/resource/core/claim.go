@@ -70,6 +70,7 @@ func claimStrategy() resource.Strategy {
 		}
 		syncDataSources(&c.Spec)
 	}
+	r.ValidateStatusUpdate = validateClaimStatus
 	r.Validate = func(c *corev1.PersistentVolumeClaim) field.ErrorList {
 		var f check.Errors
 		podspec.ClaimSpec(&f, check.At("spec"), &c.Spec)

@@ -137,6 +137,10 @@ func limitOrder(f *check.Errors, p *check.Path, l *corev1.LimitRangeItem, name c
 	order("defaultRequest", l.DefaultRequest[name], l.DefaultRequest, "default request", l.Default, "default limit")
 	order("default", l.Min[name], l.Min, "min", l.Default, "default")
 	order("default", l.Max[name], l.Default, "default", l.Max, "max")
+	limit, limited := l.Default[name]
+	if request, ok := l.DefaultRequest[name]; ok && limited && !check.Overcommits(name) && limit.Cmp(request) != 0 {
+		f.Invalid(p.Child("defaultRequest").Key(string(name)), request, fmt.Sprintf("default value %s must equal to defaultRequest value %s in %s", limit.String(), request.String(), name))
+	}
 	ratio, ok := l.MaxLimitRequestRatio[name]
 	if !ok {
 		return

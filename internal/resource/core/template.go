@@ -65,6 +65,7 @@ func replicationControllerStrategy() resource.Strategy {
 	r.Default = defaultReplicationController
 	r.Validate = validateReplicationController
 	r.ValidateUpdate = func(c, _ *corev1.ReplicationController) field.ErrorList { return validateReplicationController(c) }
+	r.ValidateStatusUpdate = validateReplicationControllerStatus
 	r.Warnings = func(c *corev1.ReplicationController) []string {
 		var out []string
 		if msgs := validation.IsDNS1123Label(c.Name); len(msgs) > 0 {
@@ -131,5 +132,26 @@ func validateReplicationController(c *corev1.ReplicationController) field.ErrorL
 	if s.Template.Spec.ActiveDeadlineSeconds != nil {
 		f.Forbidden(p.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicationController is not Supported")
 	}
+	return f.List()
+}
+
+func validateReplicationControllerStatus(c, _ *corev1.ReplicationController) field.ErrorList {
+	var f check.Errors
+	p, s := check.At("status"), &c.Status
+	f.NotNegative(p.Child("replicas"), int64(s.Replicas))
+	f.NotNegative(p.Child("fullyLabeledReplicas"), int64(s.FullyLabeledReplicas))
+	f.NotNegative(p.Child("readyReplicas"), int64(s.ReadyReplicas))
+	f.NotNegative(p.Child("availableReplicas"), int64(s.AvailableReplicas))
+	f.NotNegative(p.Child("observedGeneration"), s.ObservedGeneration)
+	atMost := func(name string, n, limit int32, why string) {
+		if n > limit {
+			f.Invalid(p.Child(name), n, why)
+		}
+	}
+	const aboveAll = "cannot be greater than status.replicas"
+	atMost("fullyLabeledReplicas", s.FullyLabeledReplicas, s.Replicas, aboveAll)
+	atMost("readyReplicas", s.ReadyReplicas, s.Replicas, aboveAll)
+	atMost("availableReplicas", s.AvailableReplicas, s.Replicas, aboveAll)
+	atMost("availableReplicas", s.AvailableReplicas, s.ReadyReplicas, "cannot be greater than readyReplicas")
 	return f.List()
 }
