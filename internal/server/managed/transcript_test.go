@@ -3,15 +3,9 @@ package managed_test
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,91 +14,29 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/rand"
 
 	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/transcript"
 	"fairlead.dev/server"
 	"fairlead.dev/storage/local"
 )
 
-// TestTranscripts runs the sequences of writes in testdata. The expected answers are kube-apiserver 1.36's. They
-// run against a server of ours, or against the one given by MANAGED_SERVER and MANAGED_TOKEN; with
-// MANAGED_REWRITE=1 the answers are written into the files.
+// TestTranscripts runs the sequences of writes in testdata; package transcript has their
+// format. MANAGED_SERVER and MANAGED_TOKEN name another server.
 //
-// A transcript is a series of blocks with an empty line between them: a request line, headers, the body, "----",
-// and the answer: the code, whether the object has a new revision, its content without server-set fields, and its
-// managedFields, sorted, without times. A second answer, behind "---- fairlead", is ours where it differs; a
-// comment then gives the reason. $ns is the transcript's namespace, $run a random word.
+// An answer tells whether the object has a new revision, and has its content without
+// server-set fields, and its managedFields, sorted, without times.
 func TestTranscripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no transcripts", err)
-	}
-	for _, f := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) { runTranscript(t, f) })
-	}
+	transcript.Suite{Env: "MANAGED", Serve: serve, Prepare: func(p *transcript.Peer) {
+		p.Print = (&writes{t: p.T, revision: map[string]string{}}).print
+	}}.Run(t)
 }
 
-func runTranscript(t *testing.T, file string) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newPeer(t)
-	rewrite := os.Getenv("MANAGED_REWRITE") != ""
-	var out []string
-	for _, block := range strings.Split(strings.TrimRight(string(data), "\n"), "\n\n") {
-		if strings.HasPrefix(block, "#") {
-			out = append(out, block)
-			continue
-		}
-		request, answer, _ := strings.Cut(block, "\n----\n")
-		theirs, ours, differs := strings.Cut(answer, "\n---- fairlead\n")
-		got := p.do(request)
-		want := &theirs
-		if p.ours && differs {
-			want = &ours
-		}
-		if got != *want && !rewrite {
-			t.Errorf("%s\n got:\n%s\nwant:\n%s", request, got, *want)
-		}
-		*want = got
-		if block = request + "\n----\n" + theirs; differs {
-			block += "\n---- fairlead\n" + ours
-		}
-		out = append(out, block)
-	}
-	if rewrite {
-		if err := os.WriteFile(file, []byte(strings.Join(out, "\n\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// peer is the server that a transcript runs against.
-type peer struct {
-	t           *testing.T
-	base, token string
-	ours        bool
-	ns, run     string
-	client      *http.Client
-	revision    map[string]string // by path
-}
-
-func newPeer(t *testing.T) *peer {
-	id := rand.String(6)
-	p := &peer{
-		t: t, base: os.Getenv("MANAGED_SERVER"), token: os.Getenv("MANAGED_TOKEN"),
-		ns: "mf-" + id, run: "w" + id, revision: map[string]string{},
-		// certificates are not under test
-		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}},
-	}
-	if p.base == "" {
-		p.base, p.ours = serve(t), true
-	}
-	p.do("POST /api/v1/namespaces\n" + `{"metadata":{"name":"$ns"}}`)
-	return p
+// writes knows the revisions that one transcript's writes have made.
+type writes struct {
+	t        *testing.T
+	revision map[string]string // by path
 }
 
 // serve starts a server of ours with the mutating plugins.
@@ -144,56 +76,6 @@ func serve(t *testing.T) string {
 	return h.URL
 }
 
-// do sends a request and prints the answer.
-func (p *peer) do(request string) string {
-	p.t.Helper()
-	request = strings.NewReplacer("$ns", p.ns, "$run", p.run).Replace(request)
-	head, rest, _ := strings.Cut(request, "\n")
-	method, path, _ := strings.Cut(head, " ")
-	header := http.Header{"User-Agent": {"transcript/1.0 (linux)"}, "Content-Type": {"application/json"}}
-	if method == "APPLY" {
-		method = http.MethodPatch
-		header.Set("Content-Type", "application/apply-patch+yaml")
-	} else if method == http.MethodPatch {
-		header.Set("Content-Type", "application/merge-patch+json")
-	}
-	for headerLine.MatchString(rest) {
-		line, more, _ := strings.Cut(rest, "\n")
-		k, v, _ := strings.Cut(line, ": ")
-		header.Set(k, v)
-		rest = more
-	}
-	req, err := http.NewRequest(method, p.base+path, strings.NewReader(rest))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	req.Header = header
-	if p.token != "" {
-		req.Header.Set("Authorization", "Bearer "+p.token)
-	}
-	resp, err := p.client.Do(req)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	out := fmt.Sprintln(resp.StatusCode)
-	for _, w := range resp.Header.Values("Warning") {
-		out += "Warning: " + w + "\n"
-	}
-	path, _, _ = strings.Cut(path, "?")
-	return strings.NewReplacer(p.ns, "$ns", p.run, "$run").Replace(strings.TrimRight(out+p.print(path, body), "\n"))
-}
-
-var (
-	headerLine = regexp.MustCompile(`^(Content-Type|User-Agent|Accept): `)
-	uid        = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	instant    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-)
-
 // sorted returns JSON with the members of its objects in order.
 func sorted(text []byte) string {
 	var v any
@@ -202,26 +84,8 @@ func sorted(text []byte) string {
 	return string(out)
 }
 
-// status formats a Status, without the Go values quoted in its message and with each cause once.
-func status(s *metav1.Status) string {
-	plain := func(text string) string {
-		text, _, _ = strings.Cut(text, "\n@@")
-		return instant.ReplaceAllString(uid.ReplaceAllString(text, "<uid>"), "<time>")
-	}
-	lines := []string{fmt.Sprintf("%s: %s", s.Reason, plain(s.Message))}
-	if s.Details != nil {
-		var causes []string
-		for _, c := range s.Details.Causes {
-			causes = append(causes, fmt.Sprintf("  %s %s: %s", c.Type, c.Field, plain(c.Message)))
-		}
-		slices.Sort(causes)
-		lines = append(lines, slices.Compact(causes)...)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // print shows an object or a Status.
-func (p *peer) print(path string, body []byte) string {
+func (w *writes) print(path string, body []byte) string {
 	var v struct {
 		Kind     string
 		Metadata metav1.ObjectMeta
@@ -235,15 +99,15 @@ func (p *peer) print(path string, body []byte) string {
 	if v.Kind == "Status" {
 		var s metav1.Status
 		json.Unmarshal(body, &s)
-		return status(&s)
+		return transcript.Status(&s, transcript.Plain)
 	}
 	out := "the same revision\n"
 	key := strings.TrimSuffix(path, "/"+v.Metadata.Name) + "/" + v.Metadata.Name
 	for _, sub := range []string{"/status/", "/scale/", "/ephemeralcontainers/", "/resize/", "/approval/", "/finalize/"} {
 		key = strings.Replace(key, "/"+v.Metadata.Name+sub, "/", 1)
 	}
-	if rv := v.Metadata.ResourceVersion; rv != p.revision[key] {
-		p.revision[key], out = rv, "a new revision\n"
+	if rv := v.Metadata.ResourceVersion; rv != w.revision[key] {
+		w.revision[key], out = rv, "a new revision\n"
 	}
 	meta := whole["metadata"].(map[string]any)
 	for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "name", "namespace"} {
@@ -253,9 +117,9 @@ func (p *peer) print(path string, body []byte) string {
 	delete(whole, "kind")
 	text, err := json.Marshal(whole)
 	if err != nil {
-		p.t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	out += instant.ReplaceAllString(uid.ReplaceAllString(string(text), "<uid>"), "<time>") + "\n"
+	out += transcript.Plain(string(text)) + "\n"
 	var lines []string
 	for _, e := range v.Metadata.ManagedFields {
 		when := ""
