@@ -28,11 +28,11 @@ handled which revision when, with which result.`,
   fairlead why deployment/web -n shop
   fairlead why ns/old -o json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			what, err := f.check(args)
+			object, err := f.check(args)
 			if err != nil {
 				return usageError{err}
 			}
-			return f.run(cmd.Context(), cmd.OutOrStdout(), what)
+			return f.run(cmd.Context(), cmd.OutOrStdout(), object)
 		},
 	}
 	registerKubeconfig(cmd.Flags(), &f.kubeconfig)
@@ -41,21 +41,22 @@ handled which revision when, with which result.`,
 	return cmd
 }
 
-func (f *whyFlags) check(args []string) (what [2]string, err error) {
-	copy(what[:], args)
+// check returns the kind and the name of the object.
+func (f *whyFlags) check(args []string) (object [2]string, err error) {
+	copy(object[:], args)
 	if len(args) == 1 {
-		what[0], what[1], _ = strings.Cut(args[0], "/")
+		object[0], object[1], _ = strings.Cut(args[0], "/")
 	}
 	switch {
-	case len(args) > 2 || what[0] == "" || what[1] == "" || len(args) == 2 && strings.Contains(args[0], "/"):
-		return what, errors.New("why takes one KIND/NAME")
+	case len(args) > 2 || object[0] == "" || object[1] == "" || len(args) == 2 && strings.Contains(args[0], "/"):
+		return object, errors.New("why takes one KIND/NAME")
 	case f.output != "" && f.output != "json" && f.output != "yaml":
-		return what, fmt.Errorf("-o %s: want json or yaml", f.output)
+		return object, fmt.Errorf("-o %s: want json or yaml", f.output)
 	}
-	return what, nil
+	return object, nil
 }
 
-func (f *whyFlags) run(ctx context.Context, out io.Writer, what [2]string) error {
+func (f *whyFlags) run(ctx context.Context, out io.Writer, object [2]string) error {
 	c, namespace, err := connectTo(f.kubeconfig)
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (f *whyFlags) run(ctx context.Context, out io.Writer, what [2]string) error
 	if f.namespace != "" {
 		namespace = f.namespace
 	}
-	s, err := lives.Subject(ctx, c, what[0], namespace, what[1])
+	s, err := lives.Subject(ctx, c, object[0], namespace, object[1])
 	if err != nil {
 		return err
 	}

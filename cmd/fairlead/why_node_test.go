@@ -9,9 +9,9 @@ import (
 
 // TestWhyNode: a node without a kubelet is not ready, and `why` gives the reason.
 func TestWhyNode(t *testing.T) {
-	a := startAsked(t, controlplane.Options{Controllers: []string{}, Nodes: 1})
+	a := startExplained(t, controlplane.Options{Controllers: []string{}, Nodes: 1})
 	a.await("/api/v1/nodes/node-1", `"Ready"`)
-	a.tells("", "node/node-1", "Node node-1 is Ready")
+	a.want("", "node/node-1", "Node node-1 is Ready")
 	a.make("/api/v1/nodes",
 		`{apiVersion: v1, kind: Node, metadata: {name: nobody}}`,
 		`{apiVersion: v1, kind: Node, metadata: {name: dead}, spec: {unschedulable: true, taints: [{key: node.kubernetes.io/unreachable, effect: NoExecute, timeAdded: "2026-01-01T00:00:09Z"}]}}`)
@@ -19,15 +19,15 @@ func TestWhyNode(t *testing.T) {
 	a.await("/api/v1/namespaces/kube-node-lease", "Active")
 	a.make("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
 		`{metadata: {name: dead}, spec: {holderIdentity: dead, leaseDurationSeconds: 40, renewTime: "2025-12-31T23:59:20.000000Z"}}`)
-	a.tells("", "node/nobody", "Node nobody is Unknown", "no kubelet has reported a status", "no lease in kube-node-lease")
-	a.tells("", "node/dead", "Node dead is Unknown since 2026-01-01T00:00:09Z, SchedulingDisabled",
+	a.want("", "node/nobody", "Node nobody is Unknown", "no kubelet has reported a status", "no lease in kube-node-lease")
+	a.want("", "node/dead", "Node dead is Unknown since 2026-01-01T00:00:09Z, SchedulingDisabled",
 		"Kubelet stopped posting node status.", "cordoned", "not renewed its lease since 2025-12-31T23:59:20Z",
 		"taint node.kubernetes.io/unreachable:NoExecute evicts the pods that do not tolerate it since 2026-01-01T00:00:09Z")
 }
 
 // TestWhyService: `why` counts a service's endpoints, and explains why it has no ready ones.
 func TestWhyService(t *testing.T) {
-	a := startAsked(t, controlplane.Options{Controllers: []string{"endpointslice", "nodelifecycle", "serviceaccount"}, Scheduler: true, Nodes: 1})
+	a := startExplained(t, controlplane.Options{Controllers: []string{"endpointslice", "nodelifecycle", "serviceaccount"}, Scheduler: true, Nodes: 1})
 	a.await(core+"serviceaccounts/default", "default")
 	a.make(core+"services",
 		`{metadata: {name: nobody}, spec: {selector: {app: nobody, tier: front}, ports: [{port: 80}]}}`,
@@ -37,18 +37,18 @@ func TestWhyService(t *testing.T) {
 	a.make(core+"pods",
 		`{metadata: {name: waiting, labels: {app: waiting}}, spec: {nodeSelector: {no: such}, containers: [{name: c, image: nginx}]}}`,
 		`{metadata: {name: web, labels: {app: web}}, spec: {containers: [{name: c, image: nginx}]}}`)
-	a.tells("default", "service/nobody", "Service default/nobody has no ready endpoints", "its selector app=nobody,tier=front matches no pod")
-	a.tells("default", "service/waiting", "has no ready endpoints", "none of the 1 pods that its selector app=waiting matches is ready", "Pod default/waiting is Pending")
-	a.tells("default", "service/web", "Service default/web has 1 of 1 endpoints ready")
-	a.tells("default", "service/far", "is an alias of far.example.com")
+	a.want("default", "service/nobody", "Service default/nobody has no ready endpoints", "its selector app=nobody,tier=front matches no pod")
+	a.want("default", "service/waiting", "has no ready endpoints", "0 of the 1 pods that match its selector app=waiting are ready", "Pod default/waiting is Pending")
+	a.want("default", "service/web", "Service default/web has 1 of 1 endpoints ready")
+	a.want("default", "service/far", "is an alias of far.example.com")
 }
 
 // TestWhyInOrder: entries with a time are in the order of time.
 func TestWhyInOrder(t *testing.T) {
-	a := startAsked(t, controlplane.Options{Controllers: []string{"deployment", "nodelifecycle", "replicaset", "serviceaccount"}, Scheduler: true, Nodes: 1})
+	a := startExplained(t, controlplane.Options{Controllers: []string{"deployment", "nodelifecycle", "replicaset", "serviceaccount"}, Scheduler: true, Nodes: 1})
 	a.await(core+"serviceaccounts/default", "default")
 	a.make(apps+"deployments", `{metadata: {name: web}, spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: nginx}]}}}}`)
-	text := a.tells("default", "deployment/web", "seen by deployment", "ScalingReplicaSet", "1 of 1 replicas ready")
+	text := a.want("default", "deployment/web", "seen by deployment", "ScalingReplicaSet", "1 of 1 replicas ready")
 	last, head := "", ""
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
@@ -57,7 +57,7 @@ func TestWhyInOrder(t *testing.T) {
 			continue
 		}
 		if fields[0][:8] < last {
-			t.Errorf("%s is told after %s of %s%s", fields[0], last, head, text)
+			t.Errorf("%s comes after %s of %s%s", fields[0], last, head, text)
 		}
 		last = fields[0][:8]
 	}

@@ -14,15 +14,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// asked is a control plane whose objects are asked about.
-type asked struct {
+// explained is a control plane whose objects `why` explains.
+type explained struct {
 	t    *testing.T
 	log  *trace.Log
 	c    *client.Client
 	flag whyFlags
 }
 
-func startAsked(t *testing.T, o controlplane.Options) *asked {
+func startExplained(t *testing.T, o controlplane.Options) *explained {
 	t.Helper()
 	o.DataDir, o.InMemory, o.Listen, o.Trace = t.TempDir(), true, "127.0.0.1:0", trace.New(trace.Options{})
 	cp, err := controlplane.Start(t.Context(), o)
@@ -38,18 +38,18 @@ func startAsked(t *testing.T, o controlplane.Options) *asked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &asked{t, o.Trace, c, whyFlags{kubeconfig: cp.KubeconfigPath()}}
+	return &explained{t, o.Trace, c, whyFlags{kubeconfig: cp.KubeconfigPath()}}
 }
 
 // make creates objects, each in YAML below a path.
-func (a *asked) make(path string, objects ...string) {
+func (a *explained) make(path string, objects ...string) {
 	a.t.Helper()
 	for _, o := range objects {
 		a.send("POST", path, o)
 	}
 }
 
-func (a *asked) send(method, path, object string) {
+func (a *explained) send(method, path, object string) {
 	a.t.Helper()
 	body, err := yaml.YAMLToJSON([]byte(object))
 	if err != nil {
@@ -64,8 +64,8 @@ func (a *asked) send(method, path, object string) {
 	}
 }
 
-// await waits until an object is there and holds a text.
-func (a *asked) await(path, text string) {
+// await waits until an object exists and contains a text.
+func (a *explained) await(path, text string) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
 	defer cancel()
@@ -83,11 +83,11 @@ func (a *asked) await(path, text string) {
 	}
 }
 
-// tells asks until the answer has all the parts, since causes are known, and traced, a
-// moment after the object was created.
-func (a *asked) tells(namespace, what string, parts ...string) string {
+// want runs `why` until its output has all the parts, since causes are traced only a moment
+// after the object was created. It returns the output.
+func (a *explained) want(namespace, object string, parts ...string) string {
 	a.t.Helper()
-	kind, name, _ := strings.Cut(what, "/")
+	kind, name, _ := strings.Cut(object, "/")
 	f := a.flag
 	f.namespace = namespace
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
@@ -96,7 +96,7 @@ func (a *asked) tells(namespace, what string, parts ...string) string {
 		changed := a.log.Changed()
 		var out strings.Builder
 		if err := f.run(ctx, &out, [2]string{kind, name}); err != nil {
-			a.t.Fatal(what, ": ", err)
+			a.t.Fatal(object, ": ", err)
 		}
 		missing := ""
 		for _, p := range parts {
@@ -110,7 +110,7 @@ func (a *asked) tells(namespace, what string, parts ...string) string {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			a.t.Fatalf("%s: no %q in\n%s", what, missing, &out)
+			a.t.Fatalf("%s: no %q in\n%s", object, missing, &out)
 		}
 	}
 }
@@ -121,53 +121,53 @@ const (
 )
 
 func TestWhy(t *testing.T) {
-	a := startAsked(t, controlplane.Options{Controllers: []string{"*"}, Scheduler: true, Nodes: 2})
+	a := startExplained(t, controlplane.Options{Controllers: []string{"*"}, Scheduler: true, Nodes: 2})
 	a.await(core+"serviceaccounts/default", "default")
 
 	a.make(core+"pods", `{metadata: {name: big}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "5000"}}}]}}`)
-	a.tells("default", "pod/big", "Pod default/big is Pending, on no node", "default-scheduler decided: Unschedulable", "2 Insufficient cpu", "seen by default-scheduler for default/big")
+	a.want("default", "pod/big", "Pod default/big is Pending, not assigned to a node", "default-scheduler reported: Unschedulable", "2 Insufficient cpu", "seen by default-scheduler for default/big")
 
 	a.make("/api/v1/nodes", `{metadata: {name: apart, labels: {kubernetes.io/hostname: apart}}, spec: {taints: [{key: mine, effect: NoSchedule}]}}`)
 	a.make(core+"pods", `{metadata: {name: shy}, spec: {nodeSelector: {kubernetes.io/hostname: apart}, containers: [{name: c, image: i}]}}`)
-	a.tells("default", "po/shy", "Unschedulable", "untolerated taint")
+	a.want("default", "po/shy", "Unschedulable", "untolerated taint")
 
 	a.make(core+"persistentvolumeclaims", `{metadata: {name: data}, spec: {storageClassName: nowhere, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`)
 	a.make(core+"pods", `{metadata: {name: claims}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, {name: w, persistentVolumeClaim: {claimName: none}}], containers: [{name: c, image: i}]}}`)
-	a.tells("default", "pod/claims", "its PersistentVolumeClaim data is Pending", "its PersistentVolumeClaim none is not there", "PersistentVolumeClaim default/data is Pending", "a volume of class nowhere")
+	a.want("default", "pod/claims", "its PersistentVolumeClaim data is Pending", "its PersistentVolumeClaim none does not exist", "PersistentVolumeClaim default/data is Pending", "a volume of class nowhere")
 
 	a.make(core+"pods", `{metadata: {name: typo}, spec: {nodeName: elsewhere, containers: [{name: c, image: ngin}]}}`)
 	a.send("PATCH", core+"pods/typo/status", `{status: {phase: Pending, containerStatuses: [{name: c, image: ngin, imageID: "", ready: false, restartCount: 0, state: {waiting: {reason: ImagePullBackOff, message: Back-off pulling image ngin}}}]}}`)
-	a.tells("default", "pod/typo", "container c waits: ImagePullBackOff: Back-off pulling image ngin")
+	a.want("default", "pod/typo", "container c waits: ImagePullBackOff: Back-off pulling image ngin")
 
 	a.make("/api/v1/namespaces", `{metadata: {name: full}}`)
 	a.make("/api/v1/namespaces/full/resourcequotas", `{metadata: {name: none}, spec: {hard: {pods: "0"}}}`)
 	a.await("/api/v1/namespaces/full/resourcequotas/none", `"status":{"hard":{"pods":"0"}`) // it is in force
 	a.make("/apis/apps/v1/namespaces/full/deployments", `{metadata: {name: web}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}`)
-	a.tells("full", "deploy/web", "has 0 of 2 replicas ready", "ReplicaFailure is True: FailedCreate", "exceeded quota: none", "ReplicaSet full/web-", "replicaset for full/web-")
+	a.want("full", "deploy/web", "has 0 of 2 replicas ready", "ReplicaFailure is True: FailedCreate", "exceeded quota: none", "ReplicaSet full/web-", "replicaset for full/web-")
 
 	a.make("/api/v1/namespaces", `{metadata: {name: old}}`)
 	a.make("/api/v1/namespaces/old/configmaps", `{metadata: {name: stays, finalizers: [example.com/never]}}`)
 	a.send("DELETE", "/api/v1/namespaces/old", `{}`)
-	a.tells("", "ns/old", "is being deleted since", "finalizer kubernetes keeps it", "example.com/never in 1 resource instances")
-	a.tells("old", "cm/stays", "finalizer example.com/never keeps it", "whoever put it there")
+	a.want("", "ns/old", "is terminating since", "finalizer kubernetes blocks the deletion", "example.com/never in 1 resource instances")
+	a.want("old", "cm/stays", "finalizer example.com/never blocks the deletion", "the program that added it")
 
 	a.make(core+"configmaps", `{metadata: {name: plain}}`)
-	a.tells("default", "cm/plain", "is there", "no controller has acted on revision")
+	a.want("default", "cm/plain", "exists", "no controller has acted on revision")
 	a.send("DELETE", core+"configmaps/plain", `{}`)
-	a.tells("default", "cm/plain", "was deleted", "by kubernetes-admin")
+	a.want("default", "cm/plain", "was deleted", "kubernetes-admin deleted it at revision")
 
 	a.make("/apis/batch/v1/namespaces/default/jobs", `{metadata: {name: later}, spec: {suspend: true, completions: 3, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}`)
-	a.tells("default", "job/later", "has 0 of 3 pods done, 0 at work, 0 failed", "it is suspended")
+	a.want("default", "job/later", "has 0 of 3 pods completed, 0 active, 0 failed", "it is suspended")
 	a.make(core+"pods", `{metadata: {name: done}, spec: {nodeName: elsewhere, containers: [{name: c, image: i}]}}`)
 	a.send("PATCH", core+"pods/done/status", `{status: {phase: Succeeded, conditions: [{type: Ready, status: "False", reason: PodCompleted}]}}`)
-	if told := a.tells("default", "pod/done", "is Succeeded"); strings.Contains(told, "PodCompleted") {
-		t.Errorf("what has ended waits:\n%s", told)
+	if text := a.want("default", "pod/done", "is Succeeded"); strings.Contains(text, "PodCompleted") {
+		t.Errorf("a completed pod waits:\n%s", text)
 	}
 	a.make(apps+"replicasets", `{metadata: {name: many}, spec: {replicas: 8, selector: {matchLabels: {of: many}}, template: {metadata: {labels: {of: many}}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "5000"}}}]}}}}`)
-	a.tells("default", "rs/many", "has 0 of 8 replicas ready", "of 3 more that it stands on, 3 wait", "Insufficient cpu")
+	a.want("default", "rs/many", "has 0 of 8 replicas ready", "of 3 more objects that it depends on, 3 wait", "Insufficient cpu")
 
 	a.make(apps+"deployments", `{metadata: {name: good}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}`)
-	a.tells("default", "deployment/good", "has 2 of 2 replicas ready", "is Running")
+	a.want("default", "deployment/good", "has 2 of 2 replicas ready", "is Running")
 
 	f := a.flag
 	for output, read := range map[string]func([]byte, any) error{"json": json.Unmarshal, "yaml": func(b []byte, v any) error { return yaml.Unmarshal(b, v) }} {
@@ -181,28 +181,28 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%v %+v", err, got)
 		}
 	}
-	if err := a.flag.run(t.Context(), &strings.Builder{}, [2]string{"pod", "nobody"}); err == nil || !strings.Contains(err.Error(), "no event of it") {
+	if err := a.flag.run(t.Context(), &strings.Builder{}, [2]string{"pod", "missing"}); err == nil || !strings.Contains(err.Error(), "no event of it") {
 		t.Error(err)
 	}
 }
 
 // TestWhyUnwatched: `why` reports that an object has no watchers.
 func TestWhyUnwatched(t *testing.T) {
-	a := startAsked(t, controlplane.Options{})
+	a := startExplained(t, controlplane.Options{})
 	a.make(core+"configmaps", `{metadata: {name: plain}}`)
-	a.tells("default", "cm/plain", "nobody watches it: revision")
+	a.want("default", "cm/plain", "it has no watchers: revision")
 	a.make(core+"serviceaccounts", `{metadata: {name: default}}`)
 	a.make(core+"pods", `{metadata: {name: p}, spec: {serviceAccountName: default, containers: [{name: c, image: i}]}}`)
-	a.tells("default", "pod/p", "default-scheduler has not decided yet")
+	a.want("default", "pod/p", "default-scheduler has not reported a result")
 }
 
 func TestWhyRefusals(t *testing.T) {
 	for _, args := range [][]string{nil, {"pod"}, {"pod/a", "b"}, {"pod", "a", "b"}, {"/a"}} {
 		if _, err := (&whyFlags{}).check(args); err == nil {
-			t.Errorf("%q is taken", args)
+			t.Errorf("%q is accepted", args)
 		}
 	}
 	if _, err := (&whyFlags{output: "table"}).check([]string{"pod/a"}); err == nil {
-		t.Error("-o table is taken")
+		t.Error("-o table is accepted")
 	}
 }

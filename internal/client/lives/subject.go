@@ -21,8 +21,8 @@ import (
 // gatherer reads the input of an explanation from a server.
 type gatherer struct{ c *client.Client }
 
-// Subject reads the input of why.Explain for an object, whose kind has any name that
-// Resource knows. The Subject of an object that neither exists nor has lives is Unknown.
+// Subject reads the input of why.Explain for an object. kind is any name that Resource
+// accepts. The Subject of an object that neither exists nor has lives is Unknown.
 func Subject(ctx context.Context, c *client.Client, kind, namespace, name string) (why.Subject, error) {
 	for _, part := range []string{namespace, name} {
 		if wrong := content.IsPathSegmentName(part); len(wrong) > 0 {
@@ -32,8 +32,8 @@ func Subject(ctx context.Context, c *client.Client, kind, namespace, name string
 	return gatherer{c}.subject(ctx, kind, namespace, name)
 }
 
-// ask makes a request whose answer is JSON.
-func (g gatherer) ask(ctx context.Context, q client.Request, into any) error {
+// get makes a request and decodes its JSON response.
+func (g gatherer) get(ctx context.Context, q client.Request, into any) error {
 	res, err := g.c.REST().Do(ctx, q)
 	if err != nil {
 		return err
@@ -41,14 +41,14 @@ func (g gatherer) ask(ctx context.Context, q client.Request, into any) error {
 	return json.Unmarshal(res.Body, into)
 }
 
-// below is the kind of objects that an object of a kind owns and waits for.
-var below = map[string]string{
+// ownedKinds maps a kind to the resource of the objects that it owns and waits for.
+var ownedKinds = map[string]string{
 	"Deployment": "replicasets.apps", "ReplicaSet": "pods", "StatefulSet": "pods", "DaemonSet": "pods",
 	"ReplicationController": "pods", "Job": "pods", "CronJob": "jobs.batch",
 }
 
-// deep is how far down is looked.
-const deep = 3
+// maxDepth limits the levels of owned objects that are read.
+const maxDepth = 3
 
 func (g gatherer) subject(ctx context.Context, kind, namespace, name string) (why.Subject, error) {
 	r, err := Resource(ctx, g.c, kind)
@@ -56,14 +56,14 @@ func (g gatherer) subject(ctx context.Context, kind, namespace, name string) (wh
 		return why.Subject{}, err
 	}
 	object := map[string]any{}
-	err = g.ask(ctx, client.Request{Path: collection(r, namespace) + "/" + name}, &object)
+	err = g.get(ctx, client.Request{Path: collection(r, namespace) + "/" + name}, &object)
 	if apierrors.IsNotFound(err) {
 		object, err = nil, nil
 	}
 	if err != nil {
 		return why.Subject{}, err
 	}
-	return g.known(ctx, r, namespace, name, object, deep)
+	return g.complete(ctx, r, namespace, name, object, maxDepth)
 }
 
 // subjectOf is a subject with only its object.
@@ -74,8 +74,8 @@ func subjectOf(r client.APIResource, namespace, name string, object map[string]a
 	return why.Subject{Kind: r.Kind.Kind, Resource: r.GVR.GroupResource().String(), Namespace: namespace, Name: name, Object: object}
 }
 
-// known adds Events, lives and parts to a subject.
-func (g gatherer) known(ctx context.Context, r client.APIResource, namespace, name string, object map[string]any, depth int) (s why.Subject, err error) {
+// complete makes a subject of an object, with its Events, lives and parts.
+func (g gatherer) complete(ctx context.Context, r client.APIResource, namespace, name string, object map[string]any, depth int) (s why.Subject, err error) {
 	s = subjectOf(r, namespace, name, object)
 	namespace = s.Namespace
 	if s.Lives, err = g.lives(ctx, s); err != nil {
@@ -101,16 +101,16 @@ func (g gatherer) known(ctx context.Context, r client.APIResource, namespace, na
 			return s, err
 		}
 	case "Service":
-		err = g.behind(ctx, &s)
+		err = g.backends(ctx, &s)
 		return s, err
 	}
-	if kind := below[s.Kind]; kind != "" {
+	if kind := ownedKinds[s.Kind]; kind != "" {
 		s.Parts, err = g.owned(ctx, kind, namespace, uid, depth-1)
 	}
 	return s, err
 }
 
-// lives are those of a subject's last changes; nil if the server does not trace.
+// lives reads the lives of a subject's last changes; nil if the server does not trace.
 func (g gatherer) lives(ctx context.Context, s why.Subject) (all []show.Event, err error) {
 	q := url.Values{"resource": {s.Resource}, "namespace": {s.Namespace}, "name": {s.Name}, "limit": {"8"}}
 	err = Each(ctx, g.c, q, func(_ []byte, e show.Event) error {
@@ -126,10 +126,10 @@ func (g gatherer) lives(ctx context.Context, s why.Subject) (all []show.Event, e
 // events are the Events about an object, oldest first.
 func (g gatherer) events(ctx context.Context, namespace, uid string) ([]why.Note, error) {
 	if namespace == "" {
-		namespace = "default" // where those of objects of no namespace are
+		namespace = "default" // the Events of cluster-scoped objects are there
 	}
 	var list corev1.EventList
-	err := g.ask(ctx, client.Request{Path: "/api/v1/namespaces/" + namespace + "/events", Query: url.Values{"fieldSelector": {"involvedObject.uid=" + uid}}}, &list)
+	err := g.get(ctx, client.Request{Path: "/api/v1/namespaces/" + namespace + "/events", Query: url.Values{"fieldSelector": {"involvedObject.uid=" + uid}}}, &list)
 	if apierrors.IsForbidden(err) {
 		return nil, nil
 	}
@@ -154,15 +154,15 @@ func (g gatherer) events(ctx context.Context, namespace, uid string) ([]why.Note
 	return notes, nil
 }
 
-// owned are the objects of a kind that another controls. There may be thousands: of those
-// that the explanation leaves out, only the list's data is read.
+// owned reads the objects of a kind whose controller is the object with uid. There may be
+// thousands: only the parts that the explanation has in full are completed.
 func (g gatherer) owned(ctx context.Context, kind, namespace, uid string, depth int) (all []why.Subject, err error) {
 	r, err := Resource(ctx, g.c, kind)
 	if err != nil {
 		return nil, err
 	}
 	var list struct{ Items []map[string]any }
-	err = g.ask(ctx, client.Request{Path: collection(r, namespace)}, &list)
+	err = g.get(ctx, client.Request{Path: collection(r, namespace)}, &list)
 	if apierrors.IsForbidden(err) {
 		return nil, nil
 	}
@@ -176,15 +176,15 @@ func (g gatherer) owned(ctx context.Context, kind, namespace, uid string, depth 
 	}
 	all = why.WaitingFirst(all)
 	for i := range min(len(all), why.MaxParts) {
-		if all[i], err = g.known(ctx, r, namespace, all[i].Name, all[i].Object, depth); err != nil {
+		if all[i], err = g.complete(ctx, r, namespace, all[i].Name, all[i].Object, depth); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// behind adds to a service its EndpointSlices and the pods that its selector matches.
-func (g gatherer) behind(ctx context.Context, s *why.Subject) error {
+// backends adds to a service its EndpointSlices and the pods that its selector matches.
+func (g gatherer) backends(ctx context.Context, s *why.Subject) error {
 	spec, _ := s.Object["spec"].(map[string]any)
 	selector, _ := spec["selector"].(map[string]any)
 	if err := g.selected(ctx, s, "endpointslices.discovery.k8s.io", discoveryv1.LabelServiceName+"="+s.Name); err != nil || len(selector) == 0 {
@@ -200,9 +200,9 @@ func (g gatherer) selected(ctx context.Context, s *why.Subject, kind, labels str
 		return err
 	}
 	var list struct{ Items []map[string]any }
-	err = g.ask(ctx, client.Request{Path: collection(r, s.Namespace), Query: url.Values{"labelSelector": {labels}}}, &list)
+	err = g.get(ctx, client.Request{Path: collection(r, s.Namespace), Query: url.Values{"labelSelector": {labels}}}, &list)
 	if apierrors.IsForbidden(err) {
-		s.Unread = append(s.Unread, kind)
+		s.Forbidden = append(s.Forbidden, kind)
 		return nil
 	}
 	if err != nil {
@@ -214,7 +214,7 @@ func (g gatherer) selected(ctx context.Context, s *why.Subject, kind, labels str
 	}
 	all = why.WaitingFirst(all)
 	for i := range min(len(all), why.MaxParts) {
-		if all[i], err = g.known(ctx, r, s.Namespace, all[i].Name, all[i].Object, 1); err != nil {
+		if all[i], err = g.complete(ctx, r, s.Namespace, all[i].Name, all[i].Object, 1); err != nil {
 			return err
 		}
 	}
@@ -222,7 +222,7 @@ func (g gatherer) selected(ctx context.Context, s *why.Subject, kind, labels str
 	return nil
 }
 
-// claims are the claims that a pod's volumes name.
+// claims reads the PersistentVolumeClaims of a pod's volumes.
 func (g gatherer) claims(ctx context.Context, namespace string, pod map[string]any) (all []why.Subject, err error) {
 	spec, _ := pod["spec"].(map[string]any)
 	volumes, _ := spec["volumes"].([]any)
@@ -261,7 +261,7 @@ func ownedBy(o map[string]any, uid string) bool {
 	})
 }
 
-// idle reports whether a ReplicaSet is an old one of a Deployment, without replicas.
+// idle reports whether a ReplicaSet has no replicas, as the old ones of a Deployment.
 func idle(o map[string]any) bool {
 	var rs struct {
 		Spec   struct{ Replicas int }
@@ -271,7 +271,7 @@ func idle(o map[string]any) bool {
 	return err == nil && json.Unmarshal(text, &rs) == nil && rs.Spec.Replicas == 0 && rs.Status.Replicas == 0
 }
 
-// collection is where the objects of a resource are.
+// collection is the path of a resource's objects.
 func collection(r client.APIResource, namespace string) string {
 	p := "/apis/" + r.GVR.Group
 	if r.GVR.Group == "" {

@@ -1,4 +1,4 @@
-// Package why explains why an object is in its state, or which event it still waits for. It
+// Package why explains why an object is in its state, or which event it waits for. It
 // uses the object's status, the Events about it, the objects that it depends on (the pods
 // of a workload, the claims of a pod), and the lives of its changes: the watchers that
 // received them, the controllers that reconciled them, and their results.

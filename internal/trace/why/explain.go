@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// MaxParts is how many parts are explained in full. Of further parts only their number,
-	// and how many of them wait, is reported.
+	// MaxParts is the maximum number of parts that are explained in full. Of further parts the
+	// explanation has only their number, and the number of those that wait.
 	MaxParts = 5
-	notes    = 5
+	maxNotes = 5
 )
 
 // WaitingFirst sorts waiting parts first and keeps the order otherwise.
@@ -31,23 +31,23 @@ func Explain(s Subject) Explanation {
 	a := Explanation{Kind: s.Kind, Resource: s.Resource, Namespace: s.Namespace, Name: s.Name}
 	switch {
 	case s.Object == nil:
-		a.gone(&s)
+		a.missing(&s)
 	case s.text("metadata", "deletionTimestamp") != "":
-		a.dying(&s)
+		a.terminating(&s)
 	default:
-		a.living(&s)
+		a.progress(&s)
 	}
 	a.Observations = observations(&s)
 	if s.Object != nil && !slices.ContainsFunc(a.Observations, func(w Observation) bool { return w.Key != "" }) {
-		a.unseen(&s)
+		a.noController(&s)
 	}
-	a.Notes = s.Events[max(0, len(s.Events)-notes):]
+	a.Notes = s.Events[max(0, len(s.Events)-maxNotes):]
 	parts := WaitingFirst(s.Parts)
 	for _, p := range parts[:min(len(parts), MaxParts)] {
 		a.Parts = append(a.Parts, Explain(p))
 	}
 	if rest := len(parts) - MaxParts; rest > 0 {
-		a.add(fmt.Sprintf("of %d more that it stands on, %d wait", rest, waiting(parts[MaxParts:])))
+		a.add(fmt.Sprintf("of %d more objects that it depends on, %d wait", rest, waiting(parts[MaxParts:])))
 	}
 	return a
 }
@@ -70,45 +70,45 @@ func (a *Explanation) add(reason string) {
 	}
 }
 
-// gone explains an object that does not exist.
-func (a *Explanation) gone(s *Subject) {
-	a.State = "is not there"
+// missing explains an object that does not exist.
+func (a *Explanation) missing(s *Subject) {
+	a.State = "does not exist"
 	if n := len(s.Lives); n > 0 && s.Lives[n-1].Type == "DELETED" {
 		lf := s.Lives[n-1]
 		a.State = "was deleted"
-		who := "by the server itself"
+		user := "the server itself"
 		if lf.User != "" {
-			who = "by " + lf.User
+			user = lf.User
 		}
-		a.add(fmt.Sprintf("%s at revision %d (fairlead trace --rv=%d)", who, lf.Revision, lf.Revision))
+		a.add(fmt.Sprintf("%s deleted it at revision %d (fairlead trace --rv=%d)", user, lf.Revision, lf.Revision))
 	}
 }
 
 // finalizerOwners names the component that removes each of Kubernetes' own finalizers.
 var finalizerOwners = map[string]string{
-	"kubernetes":                                  "the namespace controller, when all that is in the namespace has gone",
+	"kubernetes":                                  "the namespace controller, when the namespace is empty",
 	"kubernetes.io/pvc-protection":                "the pvc-protection controller, when no pod uses the claim",
 	"kubernetes.io/pv-protection":                 "the pv-protection controller, when no claim is bound to the volume",
 	"kubernetes.io/vac-protection":                "the vac-protection controller, when no claim or volume uses the class",
-	"foregroundDeletion":                          "the garbage collector, when what the object owns has gone",
-	"orphan":                                      "the garbage collector, when what the object owns no longer names it",
+	"foregroundDeletion":                          "the garbage collector, when the object's dependents are deleted",
+	"orphan":                                      "the garbage collector, when the dependents' ownerReferences are removed",
 	"batch.kubernetes.io/job-tracking":            "the job controller, when it has counted the pod",
-	"service.kubernetes.io/load-balancer-cleanup": "whoever provides load balancers",
+	"service.kubernetes.io/load-balancer-cleanup": "the provider of load balancers",
 }
 
-// dying lists the finalizers of an object that is being deleted.
-func (a *Explanation) dying(s *Subject) {
-	a.State, a.Waits = "is being deleted since "+s.text("metadata", "deletionTimestamp"), true
+// terminating lists the finalizers of an object that is being deleted.
+func (a *Explanation) terminating(s *Subject) {
+	a.State, a.Waits = "is terminating since "+s.text("metadata", "deletionTimestamp"), true
 	finalizers := s.texts("metadata", "finalizers")
 	if s.Kind == "Namespace" {
 		finalizers = append(finalizers, s.texts("spec", "finalizers")...)
 	}
 	for _, f := range finalizers {
-		who, ok := finalizerOwners[f]
+		owner, ok := finalizerOwners[f]
 		if !ok {
-			who = "whoever put it there: if nobody is left to do so, it hangs for ever"
+			owner = "the program that added it; without that program the object stays forever"
 		}
-		a.add(fmt.Sprintf("finalizer %s keeps it; to be taken off by %s", f, who))
+		a.add(fmt.Sprintf("finalizer %s blocks the deletion; it is removed by %s", f, owner))
 	}
 	for _, c := range s.list("status", "conditions") {
 		kind := str(c["type"])
@@ -117,12 +117,12 @@ func (a *Explanation) dying(s *Subject) {
 		}
 	}
 	if len(finalizers) == 0 && s.Kind == "Pod" {
-		a.add(fmt.Sprintf("node %q has yet to stop it: grace period %d s", s.text("spec", "nodeName"), s.number("metadata", "deletionGracePeriodSeconds")))
+		a.add(fmt.Sprintf("node %q has not stopped it yet: grace period %d s", s.text("spec", "nodeName"), s.number("metadata", "deletionGracePeriodSeconds")))
 	}
 }
 
-// living explains the progress of an object.
-func (a *Explanation) living(s *Subject) {
+// progress explains the progress of an object.
+func (a *Explanation) progress(s *Subject) {
 	seen, now := s.number("status", "observedGeneration"), s.number("metadata", "generation")
 	if _, ok := s.at("status", "observedGeneration").(float64); ok && seen < now {
 		a.Waits = true
@@ -153,13 +153,13 @@ func (a *Explanation) living(s *Subject) {
 		if s.Kind == "Pod" && str(c["type"]) == "Ready" && len(a.Reasons) > 0 {
 			continue // a consequence of the containers' states, which are listed already
 		}
-		if wrong(str(c["type"]), str(c["status"])) && str(c["reason"]) != "PodCompleted" {
+		if isProblem(str(c["type"]), str(c["status"])) && str(c["reason"]) != "PodCompleted" {
 			a.Waits = true
 			a.add(fmt.Sprintf("%s is %s: %s", c["type"], c["status"], because(str(c["reason"]), str(c["message"]))))
 		}
 	}
 	if a.State == "" {
-		a.State = "is there"
+		a.State = "exists"
 		if phase := s.text("status", "phase"); phase != "" {
 			a.State = "is " + phase
 		}
@@ -174,9 +174,9 @@ func (a *Explanation) living(s *Subject) {
 	}
 }
 
-// wrong reports whether a condition signals a problem. By convention, the type of a
+// isProblem reports whether a condition signals a problem. By convention, the type of a
 // condition that is True in case of a problem has one of these words.
-func wrong(kind, status string) bool {
+func isProblem(kind, status string) bool {
 	negative := false
 	for _, word := range []string{"Failure", "Failed", "Pressure", "Unavailable", "Deadlock", "Degraded", "Stalled", "Disruption", "Dangling", "Violat", "NonStructural", "Terminating", "Limited", "Denied"} {
 		negative = negative || strings.Contains(kind, word)

@@ -28,19 +28,19 @@ func (a *Explanation) pod(s *Subject) {
 				a.add(fmt.Sprintf("container %s waits: %s", str(c["name"]), because(str(waiting["reason"]), str(waiting["message"]))))
 				last, _ := c["lastState"].(map[string]any)
 				if over, _ := last["terminated"].(map[string]any); over != nil {
-					a.add(fmt.Sprintf("container %s ended with %d last: %s; it has been restarted %d times", str(c["name"]),
+					a.add(fmt.Sprintf("container %s last exited with code %d: %s; it was restarted %d times", str(c["name"]),
 						num(over["exitCode"]), because(str(over["reason"]), str(over["message"])), num(c["restartCount"])))
 				}
 			case ended != nil && num(ended["exitCode"]) != 0:
-				a.add(fmt.Sprintf("container %s ended with %d: %s", str(c["name"]), num(ended["exitCode"]), because(str(ended["reason"]), str(ended["message"]))))
+				a.add(fmt.Sprintf("container %s exited with code %d: %s", str(c["name"]), num(ended["exitCode"]), because(str(ended["reason"]), str(ended["message"]))))
 			case phase == "Running" && state["running"] != nil && c["ready"] != true && list == "containerStatuses":
 				a.Waits = true
-				a.add(fmt.Sprintf("container %s runs and is not ready", str(c["name"])))
+				a.add(fmt.Sprintf("container %s is running and not ready", str(c["name"])))
 			}
 		}
 	}
 	if a.Waits && len(s.list("status", "containerStatuses")) == 0 {
-		a.add(fmt.Sprintf("node %s has it, and has not said yet that it starts it", s.text("spec", "nodeName")))
+		a.add(fmt.Sprintf("it is assigned to node %s, whose kubelet has not reported a status for it yet", s.text("spec", "nodeName")))
 	}
 }
 
@@ -59,19 +59,19 @@ func (s *Subject) warning() string {
 
 func (a *Explanation) unscheduled(s *Subject) {
 	scheduler := s.text("spec", "schedulerName")
-	a.State = "is Pending, on no node"
+	a.State = "is Pending, not assigned to a node"
 	for _, g := range s.list("spec", "schedulingGates") {
-		a.add(fmt.Sprintf("scheduling gate %s keeps it from the scheduler", str(g["name"])))
+		a.add(fmt.Sprintf("scheduling gate %s blocks its scheduling", str(g["name"])))
 	}
 	if c := s.condition("PodScheduled"); c != nil {
-		a.add(fmt.Sprintf("%s decided: %s", scheduler, because(str(c["reason"]), str(c["message"]))))
+		a.add(fmt.Sprintf("%s reported: %s", scheduler, because(str(c["reason"]), str(c["message"]))))
 	} else {
-		a.add(fmt.Sprintf("%s has not decided yet: it is not running, is busy, or has not been told", scheduler))
+		a.add(fmt.Sprintf("%s has not reported a result: it is not running, is busy, or has not received the pod", scheduler))
 	}
 	for _, p := range s.Parts {
 		switch {
 		case p.Object == nil:
-			a.add(fmt.Sprintf("its %s %s is not there", p.Kind, p.Name))
+			a.add(fmt.Sprintf("its %s %s does not exist", p.Kind, p.Name))
 		case p.Kind == "PersistentVolumeClaim" && p.text("status", "phase") != "Bound":
 			a.add(fmt.Sprintf("its PersistentVolumeClaim %s is %s", p.Name, p.text("status", "phase")))
 		}
@@ -90,14 +90,14 @@ func (a *Explanation) claim(s *Subject) {
 	class, named := s.at("spec", "storageClassName").(string)
 	switch {
 	case !named:
-		a.add("it names no storage class, and there is no default one")
+		a.add("it has no storage class, and there is no default one")
 	case class == "":
-		a.add("it asks for a volume of no class: one must be made by hand")
+		a.add(`it requests a volume without a class (storageClassName is ""): an administrator has to create it`)
 	default:
 		a.add("it waits for a volume of class " + class)
 	}
 	if phase == "Lost" {
-		a.add("its volume " + s.text("spec", "volumeName") + " is not there")
+		a.add("its volume " + s.text("spec", "volumeName") + " does not exist")
 	}
 }
 
@@ -121,9 +121,9 @@ func (a *Explanation) workload(s *Subject) {
 	a.Waits = true
 	switch {
 	case made < want:
-		a.add(fmt.Sprintf("%d of %d are made", made, want))
+		a.add(fmt.Sprintf("%d of %d replicas are created", made, want))
 	case made > want:
-		a.add(fmt.Sprintf("%d are there, of which %d are to go", made, made-want))
+		a.add(fmt.Sprintf("%d replicas exist, %d of them are to be deleted", made, made-want))
 	}
 }
 
@@ -134,7 +134,7 @@ func (a *Explanation) job(s *Subject) {
 	if n, ok := s.at("spec", "completions").(float64); ok {
 		want = fmt.Sprint(int64(n))
 	}
-	a.State = fmt.Sprintf("has %d of %s pods done, %d at work, %d failed", done, want, active, failed)
+	a.State = fmt.Sprintf("has %d of %s pods completed, %d active, %d failed", done, want, active, failed)
 	if c := s.condition("Complete"); c != nil && str(c["status"]) == "True" {
 		return
 	}
@@ -146,24 +146,24 @@ func (a *Explanation) job(s *Subject) {
 	case s.at("spec", "suspend") == true:
 		a.add("it is suspended: spec.suspend is true")
 	case active > 0:
-		a.add(fmt.Sprintf("%d of its pods are at work", active))
+		a.add(fmt.Sprintf("%d of its pods are active", active))
 	}
 	if failed > 0 {
 		limit := int64(6)
 		if n, ok := s.at("spec", "backoffLimit").(float64); ok {
 			limit = int64(n)
 		}
-		a.add(fmt.Sprintf("%d of its pods have failed; it gives up after more than %d", failed, limit))
+		a.add(fmt.Sprintf("%d of its pods have failed; the Job fails after more than %d (backoffLimit)", failed, limit))
 	}
 }
 
 // cron describes a cron job's last job.
 func (a *Explanation) cron(s *Subject) {
-	a.State = fmt.Sprintf("makes a job at %q", s.text("spec", "schedule"))
+	a.State = fmt.Sprintf("creates a Job at %q", s.text("spec", "schedule"))
 	if last := s.text("status", "lastScheduleTime"); last != "" {
-		a.State += ", last " + last
+		a.State += ", last at " + last
 	} else {
-		a.add("no time of its schedule has come since it was made")
+		a.add("it has not been due since its creation")
 	}
 	if s.at("spec", "suspend") == true {
 		a.add("it is suspended: spec.suspend is true")

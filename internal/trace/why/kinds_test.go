@@ -19,7 +19,7 @@ func TestCrashLoop(t *testing.T) {
 		}}},
 	}
 	a := why.Explain(why.Subject{Kind: "Pod", Object: pod})
-	for _, want := range []string{"container c waits: CrashLoopBackOff: back-off 40s", "container c ended with 3 last: Error; it has been restarted 4 times"} {
+	for _, want := range []string{"container c waits: CrashLoopBackOff: back-off 40s", "container c last exited with code 3: Error; it was restarted 4 times"} {
 		if !a.Waits || !slices.Contains(a.Reasons, want) {
 			t.Errorf("no %q in %+v", want, a)
 		}

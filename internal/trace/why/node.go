@@ -31,7 +31,7 @@ func (a *Explanation) node(s *Subject) {
 	if !a.Waits {
 		return
 	}
-	a.unheard(s)
+	a.nodeLease(s)
 	for _, t := range s.list("spec", "taints") {
 		name := str(t["key"])
 		if v := str(t["value"]); v != "" {
@@ -48,21 +48,21 @@ func (a *Explanation) node(s *Subject) {
 	}
 }
 
-// unheard explains, by the node's lease, why a node is not ready.
-func (a *Explanation) unheard(s *Subject) {
+// nodeLease explains by the node's lease why a node is not ready.
+func (a *Explanation) nodeLease(s *Subject) {
 	for _, p := range s.Parts {
 		if p.Kind != "Lease" {
 			continue
 		}
 		if p.Object == nil {
-			a.add("it has no lease in kube-node-lease: no kubelet runs for it")
+			a.add("it has no lease in kube-node-lease, so no kubelet runs for it")
 		} else if renewed, late := p.renewed(); late {
 			a.add(fmt.Sprintf("its kubelet has not renewed its lease since %s, %v ago", renewed.Format(time.RFC3339), time.Since(renewed).Round(time.Second)))
 		}
 	}
 }
 
-// renewed is when a lease was renewed last, and whether that is longer ago than it lasts.
+// renewed returns the time of a lease's last renewal, and whether the lease has expired.
 func (s *Subject) renewed() (at time.Time, late bool) {
 	at, err := time.Parse(time.RFC3339Nano, s.text("spec", "renewTime"))
 	if err != nil {
@@ -76,12 +76,12 @@ func (a *Explanation) lease(s *Subject) {
 	renewed, late := s.renewed()
 	holder := s.text("spec", "holderIdentity")
 	if holder == "" || renewed.IsZero() {
-		a.State = "is held by nobody"
+		a.State = "has no holder"
 		return
 	}
 	a.State = fmt.Sprintf("is held by %s, renewed %v ago", holder, time.Since(renewed).Round(time.Second))
 	if late {
 		a.Waits = true
-		a.add(fmt.Sprintf("it lasts %d s, and has run out", s.number("spec", "leaseDurationSeconds")))
+		a.add(fmt.Sprintf("it has expired: it lasts %d s", s.number("spec", "leaseDurationSeconds")))
 	}
 }

@@ -10,22 +10,22 @@ import (
 	"fairlead.dev/trace"
 )
 
-// said is how many of the last lives are used.
-const said = 3
+// maxLives is how many of the last changes are used.
+const maxLives = 3
 
 // observations lists the controllers and watchers that received the last changes, with the
 // controllers' results, in the order of time. Of a controller's reconciles of one key
 // without writes, only the last is listed.
 func observations(s *Subject) []Observation {
 	var all []Observation
-	lives := s.Lives[max(0, len(s.Lives)-said):]
+	lives := s.Lives[max(0, len(s.Lives)-maxLives):]
 	last := map[uint64]int64{} // a reconcile with several causes is listed at the last
 	latest := map[[2]string]uint64{}
 	for _, e := range lives {
 		for _, w := range e.Reconciles {
 			last[w.Number] = e.Revision
-			who := [2]string{w.Controller, w.Key}
-			latest[who] = max(latest[who], w.Number)
+			key := [2]string{w.Controller, w.Key}
+			latest[key] = max(latest[key], w.Number)
 		}
 	}
 	for _, e := range lives {
@@ -37,20 +37,21 @@ func observations(s *Subject) []Observation {
 			all = append(all, Observation{Revision: e.Revision, Who: w.Controller, Time: e.Began.Add(w.Begun), Key: w.Key, Decision: decision(w)})
 		}
 		for _, f := range e.Faults {
-			all = append(all, Observation{Revision: e.Revision, Who: struck(f), Time: f.At, Decision: fmt.Sprintf("fault %d on purpose: %s", f.Fault, f.What)})
+			all = append(all, Observation{Revision: e.Revision, Who: faultTarget(f), Time: f.At, Decision: fmt.Sprintf("injected fault %d: %s", f.Fault, f.What)})
 		}
 		for _, st := range e.Waiting {
-			all = append(all, Observation{Revision: e.Revision, Who: reader(st), Decision: "has not been sent it yet"})
+			all = append(all, Observation{Revision: e.Revision, Who: watcher(st), Decision: "not sent yet"})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Observation) int { return later(a.Time, b.Time) })
 	return all
 }
 
+// decision is the result of a reconcile.
 func decision(w trace.LifeReconcile) string {
 	switch {
 	case w.Conflict:
-		return "tried again, as somebody else wrote first: " + w.Err
+		return "retried after a conflict with another write: " + w.Err
 	case w.Err != "" && len(w.Writes) > 0:
 		return "wrote " + strings.Trim(fmt.Sprint(w.Writes), "[]") + ": " + w.Err
 	case w.Err != "" && w.Failures > 1:
@@ -60,48 +61,49 @@ func decision(w trace.LifeReconcile) string {
 	case len(w.Writes) > 0:
 		return "wrote " + strings.Trim(fmt.Sprint(w.Writes), "[]")
 	case w.After > 0:
-		return fmt.Sprintf("nothing to do, looks again after %v", w.After.Round(time.Millisecond))
+		return fmt.Sprintf("no change, requeued after %v", w.After.Round(time.Millisecond))
 	}
-	return "nothing to do"
+	return "no change"
 }
 
-func reader(s trace.Stream) string {
+func watcher(s trace.Stream) string {
 	if s.User != "" {
 		return s.User
 	}
 	return s.Agent
 }
 
-func struck(f trace.InjectedFault) string {
+// faultTarget is the client that a fault affected.
+func faultTarget(f trace.InjectedFault) string {
 	if f.Stream != nil {
-		return reader(*f.Stream)
+		return watcher(*f.Stream)
 	}
 	return f.User
 }
 
-// unseen adds the reason that no controller in the trace has acted on the last change.
-func (a *Explanation) unseen(s *Subject) {
+// noController adds the reason that no controller in the trace has acted on the last change.
+func (a *Explanation) noController(s *Subject) {
 	if len(s.Lives) == 0 {
-		a.add("its last change is not among those whose life is kept: who saw it is not known")
+		a.add("the trace no longer has its last change, so the controllers that received it are not known")
 		return
 	}
 	e := s.Lives[len(s.Lives)-1]
-	if who := readers(e); len(who) > 0 {
-		a.add(fmt.Sprintf("no controller has acted on revision %d; it was sent to %s", e.Revision, strings.Join(who, ", ")))
+	if all := watchers(e); len(all) > 0 {
+		a.add(fmt.Sprintf("no controller has acted on revision %d; it was sent to %s", e.Revision, strings.Join(all, ", ")))
 		return
 	}
-	a.add(fmt.Sprintf("nobody watches it: revision %d was sent to nobody", e.Revision))
+	a.add(fmt.Sprintf("it has no watchers: revision %d was not sent to any client", e.Revision))
 }
 
-// readers are the watchers that received an event, each once.
-func readers(e show.Event) []string {
-	var who []string
+// watchers are the watchers that received an event, each once.
+func watchers(e show.Event) []string {
+	var all []string
 	seen := map[string]bool{}
 	for _, d := range e.Deliveries {
-		if r := reader(d.Stream); !seen[r] {
+		if r := watcher(d.Stream); !seen[r] {
 			seen[r] = true
-			who = append(who, r)
+			all = append(all, r)
 		}
 	}
-	return who
+	return all
 }

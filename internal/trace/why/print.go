@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/internal/trace/show"
 )
 
-// Print writes an answer for people.
+// Print writes an explanation as text.
 func Print(w io.Writer, a Explanation, p show.Palette) error {
 	var b strings.Builder
 	write(&b, a, p, "")
@@ -27,7 +27,7 @@ func write(b *strings.Builder, a Explanation, p show.Palette, margin string) {
 	for _, r := range a.Reasons {
 		fmt.Fprintf(b, "%s  because %s\n", margin, r)
 	}
-	for _, l := range happened(a) {
+	for _, l := range timeline(a) {
 		fmt.Fprintf(b, "%s  %s\n", margin, p.Dim+clock(l.at)+"  "+l.text+p.End)
 	}
 	for _, part := range a.Parts {
@@ -41,15 +41,15 @@ type line struct {
 	text string
 }
 
-// happened merges observations and Events in the order of time.
-func happened(a Explanation) []line {
+// timeline merges observations and Events in the order of time.
+func timeline(a Explanation) []line {
 	var all []line
 	for _, s := range a.Observations {
-		who := s.Who
+		by := s.Who
 		if s.Key != "" {
-			who += " for " + s.Key
+			by += " for " + s.Key
 		}
-		all = append(all, line{s.Time, fmt.Sprintf("%d seen by %s: %s", s.Revision, who, s.Decision)})
+		all = append(all, line{s.Time, fmt.Sprintf("%d seen by %s: %s", s.Revision, by, s.Decision)})
 	}
 	for _, n := range a.Notes {
 		times := ""
@@ -62,7 +62,7 @@ func happened(a Explanation) []line {
 	return all
 }
 
-// later compares two times, of which zero ones come last.
+// later compares two times. A zero time comes last.
 func later(a, b time.Time) int {
 	switch {
 	case a.IsZero() == b.IsZero():
@@ -73,8 +73,8 @@ func later(a, b time.Time) int {
 	return -1
 }
 
-// clock writes a time of day as exactly as it is known: Kubernetes' events are of whole
-// seconds.
+// clock formats a time of day, without milliseconds if it has none: the times of Kubernetes'
+// Events are whole seconds.
 func clock(at time.Time) string {
 	switch {
 	case at.IsZero():

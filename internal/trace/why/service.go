@@ -25,7 +25,7 @@ func (a *Explanation) service(s *Subject) {
 	}
 	selector, _ := s.at("spec", "selector").(map[string]any)
 	switch {
-	case slices.Contains(s.Unread, "endpointslices.discovery.k8s.io"):
+	case slices.Contains(s.Forbidden, "endpointslices.discovery.k8s.io"):
 		a.add("listing its EndpointSlices is forbidden")
 	case ready == 0:
 		a.State, a.Waits = "has no ready endpoints", true
@@ -34,17 +34,17 @@ func (a *Explanation) service(s *Subject) {
 	}
 	switch {
 	case len(selector) == 0 && ready == 0:
-		a.add("it has no selector: whoever made it has to make its EndpointSlices")
-	case len(selector) == 0 || slices.Contains(s.Unread, "pods"):
+		a.add("it has no selector, so its creator has to create its EndpointSlices")
+	case len(selector) == 0 || slices.Contains(s.Forbidden, "pods"):
 	case pods == 0:
 		a.Waits = true
 		a.add("its selector " + Selector(selector) + " matches no pod of the namespace")
 	case ready == 0:
-		a.add(fmt.Sprintf("none of the %d pods that its selector %s matches is ready", pods, Selector(selector)))
+		a.add(fmt.Sprintf("0 of the %d pods that match its selector %s are ready", pods, Selector(selector)))
 	}
 	if s.text("spec", "type") == "LoadBalancer" && len(s.list("status", "loadBalancer", "ingress")) == 0 {
 		a.Waits = true
-		a.add("no load balancer has given it an address")
+		a.add("it has no address from a load balancer yet")
 	}
 }
 
@@ -53,14 +53,14 @@ func endpoints(s *Subject) (ready, all int) {
 	for _, e := range s.list("endpoints") {
 		all++
 		conditions, _ := e["conditions"].(map[string]any)
-		if r, told := conditions["ready"].(bool); r || !told { // nil is ready, by the API
+		if r, set := conditions["ready"].(bool); r || !set { // unset means ready, by the API
 			ready++
 		}
 	}
 	return ready, all
 }
 
-// Selector writes the equality-based selector of a service: "app=web,tier=front".
+// Selector formats the equality-based selector of a service: "app=web,tier=front".
 func Selector(labels map[string]any) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(labels)) {

@@ -13,21 +13,21 @@ type Subject struct {
 	Kind, Resource string
 	Namespace      string
 	Name           string
-	// Object is its JSON form; nil if it is not there.
+	// Object is its JSON form; nil if it does not exist.
 	Object map[string]any
 	// Events are the Events about it, oldest first.
 	Events []Note
-	// Lives are those of its last changes, oldest first, as far as they are kept.
+	// Lives are the lives of its last changes, oldest first, as far as the trace has them.
 	Lives []show.Event
 	// Parts are the objects that it owns or uses, and so waits for.
 	Parts []Subject
-	// Unread are resources that the caller may not list, so that Parts lack them.
-	Unread []string
+	// Forbidden are resources that the caller may not list, so that Parts lack them.
+	Forbidden []string
 }
 
-// Path is where a Fairlead server serves an Explanation, in JSON, to users who may get the
-// path and the object. Its parameters are resource ("pods", "deployments.apps"), namespace
-// and name.
+// Path is the path at which a Fairlead server serves an Explanation, in JSON, to users with
+// the right to get the path and the object. Its parameters are resource ("pods",
+// "deployments.apps"), namespace and name.
 const Path = "/debug/why"
 
 // Unknown reports whether there is neither an object nor a life of one.
@@ -43,7 +43,7 @@ type Note struct {
 	Count   int64     `json:"count,omitempty"`
 }
 
-// Explanation is why a Subject is as it is.
+// Explanation explains the state of a Subject.
 type Explanation struct {
 	Kind      string `json:"kind"`
 	Resource  string `json:"resource,omitempty"`
@@ -53,7 +53,7 @@ type Explanation struct {
 	// expected.
 	State string `json:"state"`
 	Waits bool   `json:"waits"`
-	// Reasons are why, the most telling first.
+	// Reasons are the causes of the state, the most important first.
 	Reasons []string `json:"reasons,omitempty"`
 	// Observations are the controllers and watchers that received the last changes, with
 	// their results.
@@ -67,7 +67,7 @@ type Explanation struct {
 // Observation is the result of one change at one controller or watcher.
 type Observation struct {
 	Revision int64     `json:"revision"`
-	Who      string    `json:"who"`
+	Who      string    `json:"who"` // the controller's name, or the watcher's user
 	Time     time.Time `json:"time,omitzero"`
 	// Key is the key that a controller reconciled, "" for a watcher.
 	Key      string `json:"key,omitempty"`
@@ -137,7 +137,7 @@ func num(v any) int64 {
 	return 0
 }
 
-// because joins a reason and a message as conditions give them.
+// because joins the reason and the message of a condition.
 func because(reason, message string) string {
 	switch {
 	case message == "":
