@@ -50,6 +50,6 @@ func (b *fixture) injection(t *testing.T) {
 	b.until(t, `document.querySelector('.side pre')?.textContent.includes('<img src=x')`)
 	clean()
 	b.open(t, "#/object/%3Cimg%20src=x%3E/default/%22%3E%3Cimg%20src=x%3E")
-	b.until(t, `document.querySelector('.about .bad') || document.querySelector('.why').textContent.includes('Nothing is known')`)
+	b.until(t, `document.querySelector('.about .bad') || document.querySelector('.why').textContent.includes('It does not exist')`)
 	clean()
 }

@@ -44,7 +44,7 @@ func (b *fixture) why(t *testing.T) {
 	}
 	b.until(t, `document.querySelector('.why > .state .badge').textContent === 'settled' && document.querySelector('.why > .state').textContent.includes('has 0 of 0 replicas ready')`)
 	b.open(t, "#/object/deployments.apps/default/nobody")
-	b.until(t, `document.querySelector('.why').textContent.includes('Nothing is known of it')`)
+	b.until(t, `document.querySelector('.why').textContent.includes('It does not exist')`)
 }
 
 // reasons are those of an explanation and of its parts.

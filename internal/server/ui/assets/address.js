@@ -1,5 +1,5 @@
-// The address of the page: #/view/part/part?key=value. It holds all that a view shows, so that
-// it may be sent to somebody, and back is back.
+// The address of the page: #/view/part/part?key=value. It encodes the whole view, so that links
+// and the Back button work.
 
 // parts and query of the present address.
 export function address() {
@@ -11,15 +11,15 @@ function decoded(part) {
   try { return decodeURIComponent(part); } catch { return part; }
 }
 
-// inherit settles what a view filters by: by the address, if it says so or is one that was
-// shown before; otherwise as it is now, which is then written into the address.
+// inherit sets a view's filter from the address, if the address has a query or was shown
+// before. Otherwise it keeps the filter, and writes it into the address.
 export function inherit(filter) {
   const { query } = address();
   if (history.state?.shown || [...query.keys()].length) for (const key of Object.keys(filter)) filter[key] = query.get(key) || '';
   remember(filter);
 }
 
-// remember writes what is filtered by into the address.
+// remember writes the filter into the address.
 export function remember(filter) {
   const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value));
   const [path] = location.hash.split('?');

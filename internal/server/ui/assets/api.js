@@ -1,8 +1,8 @@
-// Requests of the page. The header is what tells them from what any other site might send.
-const own = { 'X-Fairlead-Page': '1' };
+// Requests of the page. Their header distinguishes them from requests by other sites.
+const pageHeader = { 'X-Fairlead-Page': '1' };
 
-// Refused is an answer that is none.
-export class Refused extends Error {
+// RequestError is a response with an error code.
+export class RequestError extends Error {
   constructor(code, message) {
     super(message);
     this.code = code;
@@ -10,13 +10,13 @@ export class Refused extends Error {
 }
 
 async function request(path, options = {}) {
-  const res = await fetch(path, { ...options, headers: { ...own, ...options.headers } });
+  const res = await fetch(path, { ...options, headers: { ...pageHeader, ...options.headers } });
   if (res.ok) return res;
   if (res.status === 401) dispatchEvent(new Event('session-over'));
   const text = await res.text();
   let message = text.trim();
   try { message = JSON.parse(text).message || message; } catch { /* plain text */ }
-  throw new Refused(res.status, message || res.statusText);
+  throw new RequestError(res.status, message || res.statusText);
 }
 
 export async function json(path, accept = 'application/json', signal = undefined) {
@@ -27,14 +27,14 @@ export const text = async (path) => (await request(path)).text();
 
 export const post = (path) => request(path, { method: 'POST' });
 
-// breathe lets the browser do what else it has to, between two batches.
-const breathe = () => globalThis.scheduler?.yield?.() ?? new Promise((done) => { setTimeout(done); });
+// yieldToBrowser lets the browser render and handle input between two batches.
+const yieldToBrowser = () => globalThis.scheduler?.yield?.() ?? new Promise((done) => { setTimeout(done); });
 
 const BATCH = 200; // lines
-const LONG = 8; // ms, of a frame's 16
+const MAX_BUSY = 8; // ms, of a frame's 16
 
-// lines hands each line of JSON of an answer to each, in batches as they come in, and never
-// takes the whole of a frame.
+// lines parses a response of JSON lines and calls each with batches of them as they arrive. It
+// yields before it takes a whole frame's time.
 export async function lines(path, each, signal) {
   const res = await request(path, { signal });
   const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -48,8 +48,8 @@ export async function lines(path, each, signal) {
     for (let i = 0; i < parts.length; i += BATCH) {
       const batch = parts.slice(i, i + BATCH).filter(Boolean).map((line) => JSON.parse(line));
       if (batch.length) each(batch);
-      if (performance.now() - begun > LONG) {
-        await breathe();
+      if (performance.now() - begun > MAX_BUSY) {
+        await yieldToBrowser();
         begun = performance.now();
       }
     }
@@ -57,7 +57,7 @@ export async function lines(path, each, signal) {
   if (rest.trim()) each([JSON.parse(rest)]);
 }
 
-// all is lines, gathered.
+// all returns all lines.
 export async function all(path, signal) {
   const out = [];
   await lines(path, (batch) => out.push(...batch), signal);
@@ -66,7 +66,7 @@ export async function all(path, signal) {
 
 export const lives = (parameters, signal) => all(`/debug/lives?${new URLSearchParams(parameters)}`, signal);
 
-// resources are what the server has, by "plural.group", read once and again when asked.
+// resources maps "plural.group" to the server's resources; read once, and again on request.
 let known;
 
 export function resources(again = false) {
@@ -95,10 +95,10 @@ async function discover() {
   return found;
 }
 
-// find finds a resource; one that has come since is found by looking again.
+// find finds a resource. It repeats discovery for a new one.
 export async function find(key) {
   const r = (await resources()).get(key) || (await resources(true)).get(key);
-  if (!r) throw new Refused(404, `the server has no ${key}`);
+  if (!r) throw new RequestError(404, `the server has no ${key}`);
   return r;
 }
 
@@ -106,7 +106,7 @@ export function collection(r, namespace) {
   return r.namespaced && namespace ? `${r.base}/namespaces/${encodeURIComponent(namespace)}/${r.plural}` : `${r.base}/${r.plural}`;
 }
 
-// at reads a list as it was at a revision; 0 is now. As a table, if asked.
+// at reads a list at a revision, 0 for the present; as a Table if table is set.
 export async function at(r, { namespace, name, revision, table, limit }, signal) {
   const q = new URLSearchParams();
   if (name) q.set('fieldSelector', `metadata.name=${name}`);
@@ -119,10 +119,10 @@ export async function at(r, { namespace, name, revision, table, limit }, signal)
   return json(`${collection(r, namespace)}?${q}`, table ? 'application/json;as=Table;v=v1;g=meta.k8s.io' : 'application/json', signal);
 }
 
-// heads reads the metadata of the first so many objects of a kind.
-export const heads = (r, limit, signal) => json(`${collection(r, '')}?limit=${limit}`, 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', signal);
+// listMetadata reads the metadata of the first limit objects of a kind.
+export const listMetadata = (r, limit, signal) => json(`${collection(r, '')}?limit=${limit}`, 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', signal);
 
-// state is one object at a revision, undefined if it was not there.
+// state is one object at a revision, undefined if it did not exist.
 export async function state(r, namespace, name, revision, signal) {
   const list = await at(r, { namespace, name, revision }, signal);
   const found = (list.items || []).find((o) => (o.metadata.namespace || '') === (namespace || ''));

@@ -1,4 +1,4 @@
-// The page: which view is shown, and the keys that all views share.
+// The page: it shows the view of the address, and handles the keys that all views share.
 import { h } from './dom.js';
 import { post, json } from './api.js';
 import { address } from './address.js';
@@ -9,14 +9,15 @@ import { watchersView } from './watchers.js';
 import { queuesView } from './queues.js';
 import { travelView } from './travel.js';
 
-// A view makes {el, update(args), keydown(e), gone()} of its part of the address.
+// A view is a function that returns {el, update(args), keydown(e), destroy()}; args is the rest
+// of the address.
 const views = { events: eventsView, object: objectView, watchers: watchersView, queues: queuesView, travel: travelView };
 const tabs = [['events', 'Events'], ['object', 'Objects'], ['watchers', 'Watchers'], ['queues', 'Queues'], ['travel', 'Time travel']];
 
 const $ = (id) => document.getElementById(id);
 let shown = { name: '', view: null };
 let ended = false; // the session
-const last = {}; // view -> address it was left at
+const last = {}; // view -> its last address
 
 function route() {
   if (ended) return;
@@ -24,7 +25,7 @@ function route() {
   const name = views[parts[0]] ? parts[0] : 'events';
   const args = parts.slice(1);
   if (shown.name !== name) {
-    shown.view?.gone();
+    shown.view?.destroy();
     const view = views[name](args);
     $('view').replaceChildren(view.el);
     shown = { name, view };
@@ -47,22 +48,22 @@ function pulse() {
   trouble();
 }
 
-// trouble says what is the matter when it has lasted for a moment.
+// trouble shows a connection problem that has lasted for a moment.
 let since = 0;
 let tick = 0;
 function trouble() {
   const box = $('trouble');
   clearTimeout(tick);
-  const amiss = !ended && (state.live === 'again' || state.live === 'refused');
-  since = amiss ? since || Date.now() : 0;
-  if (!amiss) {
+  const disconnected = !ended && (state.live === 'again' || state.live === 'refused');
+  since = disconnected ? since || Date.now() : 0;
+  if (!disconnected) {
     box.hidden = true;
     return;
   }
   if (state.live === 'refused') box.replaceChildren(h('span', h('b', 'No events: '), state.error));
   else if (Date.now() - since > 1200) {
     const left = Math.max(0, Math.ceil((state.next - Date.now()) / 1000));
-    box.replaceChildren(h('span', h('b', 'The server does not answer. '), 'What is here is what was known; ', left ? `it is asked again in ${left} s.` : 'it is asked again…'),
+    box.replaceChildren(h('span', h('b', 'The server does not answer. '), 'The page shows the last known state. ', left ? `Next attempt in ${left} s.` : 'Reconnecting…'),
       h('button', { onclick: retry }, 'Now'));
   }
   box.hidden = !box.childNodes.length;
@@ -78,15 +79,15 @@ function theme() {
 
 const keys = [
   ['1 … 5', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
-  ['/', 'filter'], ['p', 'pause the log, go on'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['o y', 'the object: why it is as it is, and its timeline'],
-  ['h l ← →', 'fold, unfold; a revision back, on'], ['t', 'dark or light'], ['?', 'this'],
+  ['/', 'filter'], ['p', 'pause or resume the log'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['o y', 'the object: its explanation and its timeline'],
+  ['h l ← →', 'fold, unfold; previous, next revision'], ['t', 'dark or light'], ['?', 'this help'],
 ];
 
 function help() {
   const box = $('keys');
   if (box.open) return box.close();
-  box.replaceChildren(h('h2', 'Keys'), h('dl', keys.map(([k, what]) => [h('dt', k.split(' ').map((one) => (one === '…' ? ' … ' : h('kbd', one)))), h('dd', what)])),
-    h('p.dim', 'In the filter, words must all be there, and -words must not: ', h('code', 'pods -events slow')),
+  box.replaceChildren(h('h2', 'Keys'), h('dl', keys.map(([k, meaning]) => [h('dt', k.split(' ').map((one) => (one === '…' ? ' … ' : h('kbd', one)))), h('dd', meaning)])),
+    h('p.dim', 'The filter shows events with all words and without any -word: ', h('code', 'pods -events slow')),
     h('form', { method: 'dialog' }, h('button', 'Close')));
   box.showModal();
   return undefined;
@@ -123,10 +124,10 @@ function keydown(e) {
   e.preventDefault();
 }
 
-function over() {
+function sessionOver() {
   if (ended) return;
   ended = true;
-  shown.view?.gone();
+  shown.view?.destroy();
   shown = { name: '', view: { el: $('view') } };
   state.live = 'refused';
   pulse();
@@ -156,7 +157,7 @@ $('leave').addEventListener('click', async () => {
 addEventListener('hashchange', route);
 addEventListener('keydown', keydown);
 addEventListener('live', pulse);
-addEventListener('session-over', over);
+addEventListener('session-over', sessionOver);
 json('/ui/session').then((s) => { $('leave').title = `Log out ${s.user}`; }, () => {});
 pulse();
 route();

@@ -1,8 +1,8 @@
-// What differs between two states of an object, by path, and who owns it by its managed fields.
+// The differences between two states of an object, by path, and their managers.
 
 const isObject = (v) => v !== null && typeof v === 'object' && !Array.isArray(v);
 
-// Elements of lists are told apart by what Kubernetes' lists are keyed by.
+// Elements of lists are identified by the usual keys of Kubernetes' lists.
 const KEYS = ['name', 'type', 'uid', 'containerPort', 'ip', 'mountPath', 'topologyKey', 'key'];
 
 function keyOf(list) {
@@ -31,7 +31,7 @@ export function changes(from, to, path = [], out = []) {
     if (JSON.stringify(from) !== JSON.stringify(to)) out.push({ path, from, to });
     return out;
   }
-  // What has come or gone is told by its leaves, if it is not much.
+  // An object that was added or removed is listed by its leaves.
   if (isObject(from) && to === undefined && Object.keys(from).length) return leaves(from, path, out, (v) => ({ from: v }));
   if (isObject(to) && from === undefined && Object.keys(to).length) return leaves(to, path, out, (v) => ({ to: v }));
   if (from !== to) out.push({ path, from, to });
@@ -56,7 +56,7 @@ export function pathText(path) {
   }).join('');
 }
 
-// owners names the managers of a path: those that own it itself, or what is nearest above or below it.
+// owners returns the managers of a path: those that own it, or the nearest field above or below.
 export function owners(object, path) {
   const found = [];
   for (const m of object?.metadata?.managedFields || []) {
@@ -86,14 +86,14 @@ function descend(set, step) {
   return undefined;
 }
 
-// short writes a value in one line.
-export function short(value, most = 120) {
+// short formats a value in one line.
+export function short(value, max = 120) {
   if (value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
 }
 
-// yaml writes an object as people read it.
+// yaml formats an object as YAML.
 export function yaml(value, indent = '') {
   if (Array.isArray(value)) {
     if (!value.length) return ' []\n';

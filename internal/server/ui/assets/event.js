@@ -1,8 +1,8 @@
-// One event: its hops as a waterfall, and the tree that it stands in.
+// One event: its hops as a waterfall, and its tree of causes.
 import { h } from './dom.js';
 import { lives } from './api.js';
-import { since, took } from './store.js';
-import { deed, kind, moment, nanoseconds, object, objectAddress, span, who } from './format.js';
+import { elapsed, duration } from './store.js';
+import { action, kind, moment, nanoseconds, object, objectAddress, span, shortUser } from './format.js';
 import { treePane } from './tree.js';
 
 export function eventPane(revision) {
@@ -13,8 +13,8 @@ export function eventPane(revision) {
     hops: h('a', { href: `#/events/${revision}`, title: 'Hops (w)' }, 'Hops'),
     tree: h('a', { href: `#/events/${revision}/tree`, title: 'Causes (c)' }, 'Causes'),
   };
-  const object_ = h('a', { title: 'The object: why it is as it is, and its timeline (o)' }, 'Object');
-  const nav = h('nav.tabs', tabs.hops, tabs.tree, object_);
+  const objectLink = h('a', { title: 'The object: its explanation and its timeline (o)' }, 'Object');
+  const nav = h('nav.tabs', tabs.hops, tabs.tree, objectLink);
   const el = h('div.pane', h('a.back', { href: '#/events', 'aria-label': 'Close' }, '×'), head, nav, body);
   let life = null;
   let tree = null;
@@ -30,13 +30,13 @@ export function eventPane(revision) {
     }
     if (!life) {
       head.replaceChildren(h('h2', `Revision ${revision}`));
-      body.replaceChildren(h('p.empty.dim', 'The life of this event is not kept any more.'));
+      body.replaceChildren(h('p.empty.dim', 'The trace no longer has this event.'));
       return;
     }
-    object_.href = objectAddress(life);
+    objectLink.href = objectAddress(life);
     head.replaceChildren(...about(life));
     if (shown === 'hops') body.replaceChildren(waterfall(life));
-    // What is on its way, or has just been, is looked at again.
+    // A recent event, or one with waiting watchers, is read again.
     if ((life.waiting || Date.now() - Date.parse(life.began) < 3000) && !stop.signal.aborted) again = setTimeout(read, 1000);
   }
 
@@ -50,7 +50,7 @@ export function eventPane(revision) {
       for (const [name, a] of Object.entries(tabs)) {
         if (name === tab) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
       }
-      tree?.gone();
+      tree?.destroy();
       tree = null;
       if (tab === 'tree') {
         tree = treePane(revision);
@@ -58,10 +58,10 @@ export function eventPane(revision) {
       } else body.replaceChildren(life ? waterfall(life) : h('p.dim', 'reading…'));
     },
     keydown: (e) => tree?.keydown(e) || false,
-    gone() {
+    destroy() {
       clearTimeout(again);
       stop.abort();
-      tree?.gone();
+      tree?.destroy();
     },
   };
 }
@@ -69,27 +69,27 @@ export function eventPane(revision) {
 function about(e) {
   return [
     h('h2', h(`span.type.${e.type || 'UNKNOWN'}`, { title: e.type }), h('span', kind(e.resource)), ' ', h('b', object(e))),
-    h('p.dim', `revision ${e.revision} · ${(e.type || 'unknown').toLowerCase()} · `, moment(Date.parse(e.began)), ' · ', h('span', { title: nanoseconds(took(e)) }, span(took(e)))),
-    h('p', e.verb ? `${deed(e)} by ${who(e.user)}` : 'written by the server itself', e.agent && h('span.dim', ` with ${e.agent}`),
+    h('p.dim', `revision ${e.revision} · ${(e.type || 'unknown').toLowerCase()} · `, moment(Date.parse(e.began)), ' · ', h('span', { title: nanoseconds(duration(e)) }, span(duration(e)))),
+    h('p', e.verb ? `${action(e)} by ${shortUser(e.user)}` : 'written by the server itself', e.agent && h('span.dim', ` with ${e.agent}`),
       e.causes && ['; because of ', ...causes(e.causes)]),
   ];
 }
 
 function causes(revisions) {
-  const most = 6;
-  const out = revisions.slice(0, most).flatMap((rev, i) => [i ? ', ' : '', h('a', { href: `#/events/${rev}` }, rev)]);
-  if (revisions.length > most) out.push(` and ${revisions.length - most} more`);
+  const max = 6;
+  const out = revisions.slice(0, max).flatMap((rev, i) => [i ? ', ' : '', h('a', { href: `#/events/${rev}` }, rev)]);
+  if (revisions.length > max) out.push(` and ${revisions.length - max} more`);
   return out;
 }
 
-// replayed tells of who came after the event.
+// replayed is the note for a watch that was opened after the event.
 const replayed = (x) => x.replayed && `replayed to a watch opened ${span(x.replayed)} later`;
 
 const selection = (s) => [s.namespace && `in ${s.namespace}`, !s.fieldSelector && s.name, s.labelSelector, s.fieldSelector].filter(Boolean).join(', ');
 
-const MOST = 200; // of a sort
+const MAX_ROWS = 200; // per section
 
-// parts are what a waterfall shows, as {title, rows: [{name, note, from, to, sort}]}.
+// parts are the sections of a waterfall, as {title, rows: [{name, note, from, to, sort}]}.
 function parts(e) {
   let before = 0;
   const hops = (e.hops || []).map((hop) => {
@@ -98,35 +98,35 @@ function parts(e) {
     return r;
   });
   const sent = (e.deliveries || []).map((d) => ({
-    name: who(d.user), note: [selection(d) || (/^fairlead\//.test(d.agent) ? '' : d.agent), replayed(d), d.flushed ? '' : 'not written yet'].filter(Boolean).join(' · '),
-    from: since(d, d.framed), to: since(d, d.flushed || d.framed), sort: d.flushed ? 'sent' : 'late',
-  })).concat((e.waiting || []).map((d) => ({ name: who(d.user), note: `${d.agent || ''} not sent yet`, late: true, sort: 'late' })));
+    name: shortUser(d.user), note: [selection(d) || (/^fairlead\//.test(d.agent) ? '' : d.agent), replayed(d), d.flushed ? '' : 'not written yet'].filter(Boolean).join(' · '),
+    from: elapsed(d, d.framed), to: elapsed(d, d.flushed || d.framed), sort: d.flushed ? 'sent' : 'late',
+  })).concat((e.waiting || []).map((d) => ({ name: shortUser(d.user), note: `${d.agent || ''} not sent yet`, late: true, sort: 'late' })));
   const faults = (e.faults || []).map((f) => {
     const at = Math.max(0, (Date.parse(f.at) - Date.parse(e.began)) * 1e6);
-    return { name: f.what, note: [`fault ${f.fault}`, who(f.stream?.user || f.user)].join(' · '), from: at, to: at, sort: 'fault' };
+    return { name: f.what, note: [`fault ${f.fault}`, shortUser(f.stream?.user || f.user)].join(' · '), from: at, to: at, sort: 'fault' };
   });
-  const informers = (e.arrivals || []).map((a) => ({ name: `informer of ${kind(a.resource)}`, note: [who(/\((.*)\)$/.exec(a.agent || '')?.[1] || a.process || a.agent), selection(a), replayed(a)].filter(Boolean).join(' · '), from: since(a, a.read), to: since(a, a.stored), sort: 'seen' }));
+  const informers = (e.arrivals || []).map((a) => ({ name: `informer of ${kind(a.resource)}`, note: [shortUser(/\((.*)\)$/.exec(a.agent || '')?.[1] || a.process || a.agent), selection(a), replayed(a)].filter(Boolean).join(' · '), from: elapsed(a, a.read), to: elapsed(a, a.stored), sort: 'seen' }));
   const works = (e.works || []).flatMap((w) => [
-    w.queued ? { name: `${w.controller} · queued`, note: w.key, from: since(w, w.queued), to: since(w, w.begun), sort: 'queued' } : null,
+    w.queued ? { name: `${w.controller} · queued`, note: w.key, from: elapsed(w, w.queued), to: elapsed(w, w.begun), sort: 'queued' } : null,
     {
-      name: w.controller, key: w.key, from: since(w, w.begun), to: since(w, w.ended), sort: w.conflict ? 'work' : w.error ? 'failed' : 'work', writes: w.writes,
-      note: w.conflict ? `tried again: ${w.error}` : w.error ? w.error + (w.failures > 1 ? ` (${w.failures} times)` : '') : w.writes ? '' : `${w.key}: nothing to do`,
+      name: w.controller, key: w.key, from: elapsed(w, w.begun), to: elapsed(w, w.ended), sort: w.conflict ? 'work' : w.error ? 'failed' : 'work', writes: w.writes,
+      note: w.conflict ? `retried: ${w.error}` : w.error ? w.error + (w.failures > 1 ? ` (${w.failures} times)` : '') : w.writes ? '' : `${w.key}: no change`,
     },
   ].filter(Boolean));
   return [
-    { title: 'In the server', rows: hops }, { title: 'To who watches', rows: sent },
-    { title: 'Faults on purpose', rows: faults }, { title: 'In informers', rows: informers }, { title: 'In controllers', rows: works },
+    { title: 'In the server', rows: hops }, { title: 'To watchers', rows: sent },
+    { title: 'Injected faults', rows: faults }, { title: 'In informers', rows: informers }, { title: 'In controllers', rows: works },
   ].filter((p) => p.rows.length);
 }
 
 export function waterfall(e) {
-  const total = Math.max(took(e), 1);
+  const total = Math.max(duration(e), 1);
   const percent = (ns) => `${(Math.min(Math.max(ns, 0), total) / total) * 100}%`;
   const scale = h('div.scale', { 'aria-hidden': 'true' }, [0, 0.25, 0.5, 0.75, 1].map((part) => h('span', { style: { left: `${part * 100}%` } }, span(total * part))));
   return h('div.waterfall', h('div.fall.top', h('span'), scale, h('span')), parts(e).map((p) => h('section', h('h3', p.title, p.rows.length > 3 && h('span.dim', ` ${p.rows.length}`)),
-    p.rows.slice(0, MOST).map((r) => h(`div.fall.${r.sort}`,
+    p.rows.slice(0, MAX_ROWS).map((r) => h(`div.fall.${r.sort}`,
       h('span.label', { title: `${r.name} ${r.note}` }, r.name, r.writes ? h('small', ' wrote ', ...causes(r.writes)) : r.note && h('small', r.note)),
       h('span.track', r.late ? null : h('i', { style: { left: percent(r.from), width: `max(3px, ${((Math.max(r.to - r.from, 0)) / total) * 100}%)` } })),
       h('span.at', r.late ? 'waits' : { title: `from ${nanoseconds(r.from)} to ${nanoseconds(r.to)}` }, r.late ? '' : span(r.to)))),
-    p.rows.length > MOST && h('p.dim', `and ${p.rows.length - MOST} more`))));
+    p.rows.length > MAX_ROWS && h('p.dim', `and ${p.rows.length - MAX_ROWS} more`))));
 }

@@ -1,12 +1,12 @@
-// The live log of events, and beside it the one that is chosen.
+// The live log of events, and beside it the selected event.
 import { h } from './dom.js';
 import { List } from './list.js';
-import { events, listeners, facets, known, state } from './store.js';
+import { events, listeners, facets, eventAt, state } from './store.js';
 import { address, inherit, remember } from './address.js';
-import { clock, deed, exact, kind, nanoseconds, object, objectAddress, plural, span, who } from './format.js';
+import { clock, action, exact, kind, nanoseconds, object, objectAddress, plural, span, shortUser } from './format.js';
 import { eventPane } from './event.js';
 
-// What is filtered for stays when one comes back.
+// The filter is kept when one leaves the view and comes back.
 const filter = { text: '', kind: '', namespace: '' };
 
 function matcher() {
@@ -19,7 +19,7 @@ function matcher() {
 
 export function eventsView() {
   let match = matcher();
-  let seen = []; // those that pass, by revision
+  let seen = []; // events that pass the filter, by revision
   let paused = false;
   let missed = 0;
   let pane = null;
@@ -37,7 +37,7 @@ export function eventsView() {
   });
   const side = h('section.side', { 'aria-label': 'The event' });
   const none = h('div.empty.dim');
-  const heads = h('div.row.event.heads', { 'aria-hidden': 'true' }, ['rev', 'time', 'type', 'kind', 'name', 'deed', 'took'].map((name, i) => h(name === 'type' ? 'span' : `span.${name}`, ['revision', 'time', '', 'kind', 'object', 'what, and by whom', 'took'][i])));
+  const heads = h('div.row.event.heads', { 'aria-hidden': 'true' }, ['rev', 'time', 'type', 'kind', 'name', 'deed', 'took'].map((name, i) => h(name === 'type' ? 'span' : `span.${name}`, ['revision', 'time', '', 'kind', 'object', 'action and user', 'took'][i])));
   const el = h('div.split', h('section.log',
     h('div.bar', search, kinds, namespaces, pause, count), heads, none, list.el), side);
 
@@ -53,7 +53,7 @@ export function eventsView() {
     none.hidden = seen.length > 0;
     if (none.hidden) return;
     if (events.length) none.replaceChildren(h('p', 'No event passes the filter.'), h('button', { onclick: clear }, 'Show all'));
-    else none.replaceChildren(h('p', state.live === 'begin' ? 'reading…' : 'Nothing has happened yet that is kept.'), h('p', 'Change something, ', h('code', 'kubectl create deployment web --image=nginx'), ' say, and its life is here.'));
+    else none.replaceChildren(h('p', state.live === 'begin' ? 'reading…' : 'There are no events yet.'), h('p', 'Change something, ', h('code', 'kubectl create deployment web --image=nginx'), ' for example, and its events appear here.'));
   }
 
   function filtered() {
@@ -83,7 +83,7 @@ export function eventsView() {
     select.replaceChildren(h('option', { value: '' }, title), ...names.map((n) => h('option', { value: n, selected: n === chosen }, write(n))));
   }
 
-  function hear(fresh, gone) {
+  function onEvents(fresh, removed) {
     facet(kinds, facets.kinds, filter.kind, 'all kinds');
     facet(namespaces, facets.namespaces, filter.namespace, 'all namespaces');
     const some = fresh.filter(match);
@@ -93,7 +93,7 @@ export function eventsView() {
       return;
     }
     for (const e of some) seen.push(e);
-    if (gone) {
+    if (removed) {
       const first = events[0].revision;
       let n = 0;
       while (n < seen.length && seen[n].revision < first) n++;
@@ -106,7 +106,7 @@ export function eventsView() {
   function hold(on = !paused) {
     paused = on;
     missed = 0;
-    pause.textContent = paused ? 'Go on' : 'Pause';
+    pause.textContent = paused ? 'Resume' : 'Pause';
     pause.setAttribute('aria-pressed', paused);
     if (!paused) refilter();
     say();
@@ -116,7 +116,7 @@ export function eventsView() {
   kinds.addEventListener('change', () => { filter.kind = kinds.value; filtered(); });
   namespaces.addEventListener('change', () => { filter.namespace = namespaces.value; filtered(); });
   pause.addEventListener('click', () => hold());
-  listeners.add(hear);
+  listeners.add(onEvents);
   addEventListener('live', say);
   show();
   refilter();
@@ -133,7 +133,7 @@ export function eventsView() {
       const rev = Number(revision) || 0;
       el.classList.toggle('beside', rev > 0);
       if (!rev) {
-        pane?.gone();
+        pane?.destroy();
         pane = null;
         side.replaceChildren();
         list.el.focus({ preventScroll: true });
@@ -141,7 +141,7 @@ export function eventsView() {
       }
       list.reveal(rev);
       if (pane?.revision !== rev) {
-        pane?.gone();
+        pane?.destroy();
         pane = eventPane(rev);
         side.replaceChildren(pane.el);
       }
@@ -150,25 +150,25 @@ export function eventsView() {
     keydown(e) {
       if (pane?.keydown(e)) return true;
       if (e.key === 'y' && list.selected) {
-        const about = known(list.selected);
+        const about = eventAt(list.selected);
         if (about) location.hash = `${objectAddress(about)}`;
         return true;
       }
       if (e.key === 'p') hold();
       else if (e.key === 'Escape') location.hash = '#/events';
       else if (e.key === 'o' && list.selected) {
-        const about = known(list.selected);
+        const about = eventAt(list.selected);
         if (about) location.hash = objectAddress(about);
       } else if (e.key === 'c' && list.selected) location.hash = `#/events/${list.selected}/tree`;
       else if (e.key === 'w' && list.selected) location.hash = `#/events/${list.selected}`;
       else return list.keydown(e);
       return true;
     },
-    gone() {
-      listeners.delete(hear);
+    destroy() {
+      listeners.delete(onEvents);
       removeEventListener('live', say);
-      list.gone();
-      pane?.gone();
+      list.destroy();
+      pane?.destroy();
     },
   };
 }
@@ -187,12 +187,12 @@ function row(e) {
     h(`span.type.${e.type || 'UNKNOWN'}`, { title: e.type }),
     h('span.kind', kind(e.resource)),
     h('span.name', { title: object(e) }, e.namespace ? [h('i', `${e.namespace}/`), e.name] : e.name),
-    h('span.deed', `${deed(e)} by ${who(e.user)}`),
-    h('span.took', { title: nanoseconds(e.took) }, e.waiting ? h('b.bad', { title: 'somebody has not been sent it' }, 'waits') : outcome(e)));
+    h('span.deed', `${action(e)} by ${shortUser(e.user)}`),
+    h('span.took', { title: nanoseconds(e.took) }, e.waiting ? h('b.bad', { title: 'a watcher has not been sent it' }, 'waits') : outcome(e)));
 }
 
 function outcome(e) {
   if (e.outcome === 'failed') return h('b.bad', { title: 'a reconcile failed' }, 'failed');
-  if (e.outcome === 'retried') return h('span.retried', { title: `${nanoseconds(e.took)}; a reconcile met what somebody else had just written, and was tried again` }, 'retried');
+  if (e.outcome === 'retried') return h('span.retried', { title: `${nanoseconds(e.took)}; a reconcile had a conflict with another write and was retried` }, 'retried');
   return span(e.took);
 }

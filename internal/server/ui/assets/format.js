@@ -1,7 +1,7 @@
-// How times and names are written.
+// Formats of times and names.
 import { h } from './dom.js';
 
-// span writes a duration given in nanoseconds.
+// span formats a duration in nanoseconds.
 export function span(ns) {
   const ms = ns / 1e6;
   if (ms === 0) return '0';
@@ -15,13 +15,13 @@ export function span(ns) {
 
 const two = (n) => String(n).padStart(2, '0');
 
-// clock writes a time of day with milliseconds; at is in milliseconds.
+// clock formats a time of day with milliseconds; at is in milliseconds.
 export function clock(at) {
   const d = new Date(at);
   return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${String(d.getMilliseconds()).padStart(3, '0')}`;
 }
 
-// exact writes a time with its date, and with its zone.
+// exact formats a time with its date and zone.
 export function exact(at) {
   const d = new Date(at);
   const east = -d.getTimezoneOffset();
@@ -29,26 +29,26 @@ export function exact(at) {
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${clock(at)} ${zone}`;
 }
 
-// moment shows a time of day, and the whole of it to who points at it.
+// moment shows a time of day, with the date and zone in its tooltip.
 export const moment = (at) => h('time', { title: exact(at), dateTime: new Date(at).toISOString() }, clock(at));
 
-// nanoseconds is a duration as it was measured.
+// nanoseconds formats a duration without rounding.
 export const nanoseconds = (ns) => `${Math.round(ns).toLocaleString()} ns`;
 
-// who shortens what all users of a sort have in common.
-export function who(user) {
+// shortUser removes the prefixes of Kubernetes' own users.
+export function shortUser(user) {
   return (user || 'the server').replace(/^system:serviceaccount:kube-system:/, '').replace(/^system:/, '');
 }
 
 export const object = (e) => (e.namespace ? `${e.namespace}/${e.name}` : e.name || '');
 
-// kind is a resource without its group, which is seldom needed to tell it.
+// kind is a resource without its group.
 export const kind = (resource) => (resource || '').split('.')[0];
 
-// deed says what was done: "patch scale".
-export const deed = (e) => (e.verb ? e.verb + (e.subresource ? ` ${e.subresource}` : '') : 'written');
+// action is an event's verb and subresource: "patch scale".
+export const action = (e) => (e.verb ? e.verb + (e.subresource ? ` ${e.subresource}` : '') : 'written');
 
 export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
-// objectAddress is where an event's object is shown through time.
+// objectAddress is the address of the page about an event's object.
 export const objectAddress = (e) => `#/object/${[e.resource, e.namespace || '-', e.name].map(encodeURIComponent).join('/')}`;

@@ -1,8 +1,9 @@
-// A list that draws only the rows in sight, however many there are. Rows are of one height.
+// A virtual list: only the visible rows are in the document. All rows have the same height.
 import { h } from './dom.js';
 
 export class List {
-  // draw(i) makes row i; open(i) is called when it is chosen; key(i) tells rows apart.
+  // draw(i) makes row i; choose(i) is called when it is selected, open(i) when it is opened;
+  // key(i) identifies it.
   constructor({ label, draw, count, choose, open, key }) {
     Object.assign(this, { draw, count, choose, open, key });
     this.selected = undefined; // a key
@@ -28,14 +29,14 @@ export class List {
     this.due = requestAnimationFrame(() => { this.due = 0; this.show(); });
   }
 
-  // redraw forgets what was drawn.
+  // redraw draws all visible rows again.
   redraw() {
     this.stale = true;
     this.show();
   }
 
-  // shift says that n rows have come at the top, to be drawn with the next frame; who has
-  // scrolled away keeps his place.
+  // shift is called after n rows were added at the top. It draws them with the next frame; a
+  // list that is not at the top keeps its scroll position.
   shift(n) {
     if (this.el.scrollTop > 4 && n) {
       this.room.style.height = `${this.count() * this.height}px`;
@@ -98,7 +99,7 @@ export class List {
     if (open && this.open) this.open(i);
   }
 
-  // reveal marks what was chosen elsewhere, and scrolls to it if it is not in sight.
+  // reveal selects a key without calling choose, and scrolls to it if it is not visible.
   reveal(key) {
     this.selected = key;
     const i = this.index();
@@ -114,7 +115,7 @@ export class List {
     this.select(now < 0 ? 0 : Math.max(0, Math.min(this.count() - 1, now + by)));
   }
 
-  // keydown answers whether it was a key of lists.
+  // keydown reports whether it has handled the key.
   keydown(e) {
     const page = Math.max(1, Math.floor(this.el.clientHeight / this.height) - 1);
     switch (e.key) {
@@ -135,7 +136,7 @@ export class List {
     return true;
   }
 
-  gone() {
+  destroy() {
     this.watcher.disconnect();
     cancelAnimationFrame(this.due);
   }

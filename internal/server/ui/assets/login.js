@@ -1,17 +1,17 @@
-// The login page: a link's secret stands behind the #, where no server sees it.
+// The login page. A link's secret is in the fragment, which browsers do not send to servers.
 const say = document.getElementById('say');
-const own = { 'X-Fairlead-Page': '1' };
+const pageHeader = { 'X-Fairlead-Page': '1' };
 
 async function login(secret) {
   say.textContent = 'Logging in…';
   const res = await fetch('/ui/login', {
-    method: 'POST', headers: { ...own, 'Content-Type': 'application/json' }, body: JSON.stringify({ secret }),
+    method: 'POST', headers: { ...pageHeader, 'Content-Type': 'application/json' }, body: JSON.stringify({ secret }),
   });
   if (res.ok) {
     location.replace('/ui/');
     return;
   }
-  say.textContent = `No: ${(await res.text()).trim()}.`;
+  say.textContent = `Login failed: ${(await res.text()).trim()}.`;
   say.classList.add('bad');
 }
 
@@ -29,8 +29,8 @@ async function begin() {
   const secret = location.hash.slice(1);
   history.replaceState(null, '', location.pathname);
   if (secret) return login(secret);
-  // Who comes from another site has a session, but came without its cookie.
-  if ((await fetch('/ui/session', { headers: own })).ok) location.replace('/ui/');
+  // After a link from another site the first request lacks the SameSite cookie of a session.
+  if ((await fetch('/ui/session', { headers: pageHeader })).ok) location.replace('/ui/');
   return undefined;
 }
 

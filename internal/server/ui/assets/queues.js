@@ -1,4 +1,4 @@
-// The controllers' queues: how deep, how long keys wait in them, how long reconciles take.
+// The controllers' queues: their depth, the waiting time of keys, the duration of reconciles.
 import { h } from './dom.js';
 import { text } from './api.js';
 import { listeners, quantile, queues } from './store.js';
@@ -16,13 +16,13 @@ export function depths(metrics) {
   return found;
 }
 
-// peak is how many keys were queued at once at most, as far as the works tell.
+// peak is the maximum number of keys that were queued at once, by the known reconciles.
 export function peak(works) {
   const steps = works.filter((w) => w.waited).flatMap((w) => [[w.queued, 1], [w.begun, -1]]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   let depth = 0;
-  let most = 0;
-  for (const [, by] of steps) most = Math.max(most, depth += by);
-  return most;
+  let max = 0;
+  for (const [, by] of steps) max = Math.max(max, depth += by);
+  return max;
 }
 
 export function queuesView() {
@@ -37,11 +37,11 @@ export function queuesView() {
 
   function draw() {
     drawn = 0;
-    // The busiest first, as it was when the view was opened: what one reads does not move.
+    // The busiest first, in the order of the view's opening, so that cards do not move.
     const rank = (q) => (ranks.has(q.name) ? ranks.get(q.name) : Infinity);
     const all = [...queues.values()].sort((a, b) => rank(a) - rank(b) || (depth.get(b.name) || 0) - (depth.get(a.name) || 0) || b.count - a.count || a.name.localeCompare(b.name));
     all.forEach((q, i) => ranks.set(q.name, i));
-    sum.textContent = all.length ? `${plural(all.length, 'controller')} had something to do` : 'No controller of the server’s process has had anything to do that is kept.';
+    sum.textContent = all.length ? `${plural(all.length, 'controller')} with reconciles` : 'The trace has no reconciles of controllers.';
     cards.replaceChildren(...all.map(card));
   }
 
@@ -54,32 +54,32 @@ export function queuesView() {
     return h('article.card', h('h3', q.name),
       h('dl.facts', now !== undefined && [h('dt', 'depth'), h('dd', now)].flat(), q.works.some((w) => w.waited) && [h('dt', 'deepest'), h('dd', peak(q.works))].flat(), h('dt', 'reconciles'), h('dd', q.count.toLocaleString()),
         h('dt', 'failed'), h('dd', q.failures ? h('b.bad', q.failures.toLocaleString()) : '0'),
-        q.conflicts > 0 && [h('dt', { title: 'somebody else wrote first, and the key came again' }, 'retried'), h('dd', q.conflicts.toLocaleString())]),
-      h('table', h('thead', h('tr', ['', 'p50', 'p99', 'most', 'the last'].map((t) => h('th', t)))), h('tbody', waits.some(Boolean) && line('waited', waits), line('ran', runs))),
+        q.conflicts > 0 && [h('dt', { title: 'a conflict with another write; the key was queued again' }, 'retried'), h('dd', q.conflicts.toLocaleString())]),
+      h('table', h('thead', h('tr', ['', 'p50', 'p99', 'max', 'latest'].map((t) => h('th', t)))), h('tbody', waits.some(Boolean) && line('waited', waits), line('ran', runs))),
       q.error && h('p.bad.clip', { title: q.error }, q.error));
   }
 
   async function read() {
     try {
       depth = depths(await text('/metrics'));
-    } catch { /* who may not read metrics sees what the events tell */ }
+    } catch { /* without the right to read metrics: only the events' data */ }
     if (ended) return;
     draw();
     due = setTimeout(read, 2000);
   }
 
-  const hear = () => { drawn ||= setTimeout(draw, 300); };
-  listeners.add(hear);
+  const onEvents = () => { drawn ||= setTimeout(draw, 300); };
+  listeners.add(onEvents);
   draw();
   read();
   return {
     el,
     update() {},
-    gone() {
+    destroy() {
       ended = true;
       clearTimeout(due);
       clearTimeout(drawn);
-      listeners.delete(hear);
+      listeners.delete(onEvents);
     },
   };
 }

@@ -1,16 +1,16 @@
-// The events that the page has heard of: the last so many, short, and what can be told of
-// streams and queues from them.
+// The events that the page has received: short forms of the last MAX_EVENTS, and statistics of
+// streams and queues that are computed from them.
 import { lines } from './api.js';
 import { object } from './format.js';
 
-export const KEPT = 20000;
+export const MAX_EVENTS = 20000;
 
 export const events = []; // by revision
-export const listeners = new Set(); // told of each batch
+export const listeners = new Set(); // called with each batch
 export const deliveries = new Map(); // stream -> {count, last: [ns], at}
 export const queues = new Map(); // controller -> Queue
 export const facets = { kinds: new Map(), namespaces: new Map() };
-// state tells of the stream: begin, live, again (it has ended, and is asked for anew), refused.
+// state is the stream's: begin, live, again (it has ended and is opened again), refused.
 export const state = { live: 'begin', error: '', next: 0 };
 
 const RECENT = 256;
@@ -20,36 +20,36 @@ function push(ring, value) {
   if (ring.length > RECENT) ring.shift();
 }
 
-// since is a time of a delivery, an arrival or a reconcile, counted from the event, or for
-// who came later and was told it by replay, from then.
-export const since = (x, at) => at - (x.replayed || 0);
+// elapsed is the time from the event to a step of a delivery, an arrival or a reconcile. For
+// a watch that was opened later and got the event by replay it counts from the opening.
+export const elapsed = (x, at) => at - (x.replayed || 0);
 
-// took is the time from an event's beginning to the last that is known of it, in ns.
-export function took(e) {
+// duration is the time from an event's beginning to its last known step, in ns.
+export function duration(e) {
   let last = 0;
   for (const hop of e.hops || []) last = Math.max(last, hop.at);
-  for (const d of e.deliveries || []) last = Math.max(last, since(d, d.framed), since(d, d.flushed || 0));
-  for (const a of e.arrivals || []) last = Math.max(last, since(a, a.stored));
-  for (const w of e.works || []) last = Math.max(last, since(w, w.ended));
+  for (const d of e.deliveries || []) last = Math.max(last, elapsed(d, d.framed), elapsed(d, d.flushed || 0));
+  for (const a of e.arrivals || []) last = Math.max(last, elapsed(a, a.stored));
+  for (const w of e.works || []) last = Math.max(last, elapsed(w, w.ended));
   return last;
 }
 
-// outcome is what went wrong in the reconciles of an event: '' for nothing.
+// outcome is the result of an event's reconciles: 'failed', 'retried' or ''.
 function outcome(works) {
   if (works.some((w) => w.error && !w.conflict)) return 'failed';
   return works.some((w) => w.conflict) ? 'retried' : '';
 }
 
-function hear(e) {
+function summarize(e) {
   const began = Date.parse(e.began);
-  const kept = {
+  const event = {
     revision: e.revision, type: e.type || '', resource: e.resource || '', namespace: e.namespace || '', name: e.name || '',
-    verb: e.verb || '', subresource: e.subresource || '', user: e.user || '', began, took: took(e),
+    verb: e.verb || '', subresource: e.subresource || '', user: e.user || '', began, took: duration(e),
     cause: e.causes ? e.causes[0] : 0, outcome: outcome(e.works || []), waiting: (e.waiting || []).length,
   };
-  kept.text = `${kept.revision} ${kept.type} ${kept.resource} ${object(kept)} ${kept.verb} ${kept.subresource} ${kept.user}${kept.outcome ? ` ${kept.outcome}` : ''}`.toLowerCase();
-  count(facets.kinds, kept.resource);
-  count(facets.namespaces, kept.namespace);
+  event.text = `${event.revision} ${event.type} ${event.resource} ${object(event)} ${event.verb} ${event.subresource} ${event.user}${event.outcome ? ` ${event.outcome}` : ''}`.toLowerCase();
+  count(facets.kinds, event.resource);
+  count(facets.namespaces, event.namespace);
   const cached = (e.hops || []).find((hop) => hop.hop === 'cached');
   for (const d of e.deliveries || []) {
     let s = deliveries.get(d.id);
@@ -58,16 +58,16 @@ function hear(e) {
     s.at = began;
     if (d.flushed && cached) push(s.last, Math.max(0, d.flushed - Math.max(cached.at, d.replayed || 0)));
   }
-  for (const w of e.works || []) work(w, began);
-  return kept;
+  for (const w of e.works || []) addReconcile(w, began);
+  return event;
 }
 
 function count(facet, value) {
   if (value) facet.set(value, (facet.get(value) || 0) + 1);
 }
 
-// work enters a reconcile, which may be told by several events.
-function work(w, began) {
+// addReconcile counts a reconcile once, since several events can report it.
+function addReconcile(w, began) {
   let q = queues.get(w.controller);
   if (!q) queues.set(w.controller, q = { name: w.controller, seen: new Set(), works: [], count: 0, failures: 0, conflicts: 0, error: '' });
   if (q.seen.has(w.number)) return;
@@ -85,22 +85,22 @@ function work(w, began) {
   });
 }
 
-function enter(batch) {
+function addBatch(batch) {
   const fresh = [];
   const last = () => (events.length ? events[events.length - 1].revision : 0);
   for (const e of batch) {
     if (e.revision <= last()) continue;
-    const kept = hear(e);
-    events.push(kept);
-    fresh.push(kept);
+    const event = summarize(e);
+    events.push(event);
+    fresh.push(event);
   }
-  let gone = 0;
-  if (events.length > KEPT + 1000) gone = events.splice(0, events.length - KEPT).length;
-  if (fresh.length || gone) for (const tell of listeners) tell(fresh, gone);
+  let removed = 0;
+  if (events.length > MAX_EVENTS + 1000) removed = events.splice(0, events.length - MAX_EVENTS).length;
+  if (fresh.length || removed) for (const notify of listeners) notify(fresh, removed);
 }
 
-// place is where an event stands or would stand.
-export function place(revision) {
+// indexAt is the index of an event, or where it would be inserted.
+export function indexAt(revision) {
   let low = 0;
   let high = events.length;
   while (low < high) {
@@ -110,12 +110,12 @@ export function place(revision) {
   return low;
 }
 
-export function known(revision) {
-  const e = events[place(revision)];
+export function eventAt(revision) {
+  const e = events[indexAt(revision)];
   return e && e.revision === revision ? e : undefined;
 }
 
-function tell(live, error = '', next = 0) {
+function setState(live, error = '', next = 0) {
   state.live = live;
   state.next = next;
   state.error = error;
@@ -124,30 +124,30 @@ function tell(live, error = '', next = 0) {
 
 let wake = () => {};
 
-// retry asks at once for a stream that has ended.
+// retry opens a stream that has ended at once.
 export function retry() { wake(); }
 
-// follow reads what is kept, and what happens from then on, again and again.
+// follow reads the events of the trace and then follows new ones. It reconnects after errors.
 export async function follow() {
   let first = true;
   addEventListener('online', retry);
   for (let wait = 500; ; wait = Math.min(wait * 2, 10000)) {
     try {
       const from = events.length ? events[events.length - 1].revision + 1 : 1;
-      if (first) await lines('/debug/lives?limit=10000', enter);
-      else await lines(`/debug/lives?from=${from}`, enter);
+      if (first) await lines('/debug/lives?limit=10000', addBatch);
+      else await lines(`/debug/lives?from=${from}`, addBatch);
       first = false;
-      tell('live');
+      setState('live');
       const next = events.length ? events[events.length - 1].revision + 1 : 1;
       const begun = Date.now();
-      await lines(`/debug/lives?follow=true&from=${next}`, enter);
+      await lines(`/debug/lives?follow=true&from=${next}`, addBatch);
       if (Date.now() - begun > 5000) wait = 500;
-      tell('again', 'The server has ended the stream.', Date.now() + wait);
+      setState('again', 'The server has ended the stream.', Date.now() + wait);
     } catch (err) {
       if (err.code === 401) return;
-      const never = err.code === 404 || err.code === 403;
-      tell(never ? 'refused' : 'again', err.message, never ? 0 : Date.now() + wait);
-      if (never) return;
+      const final = err.code === 404 || err.code === 403;
+      setState(final ? 'refused' : 'again', err.message, final ? 0 : Date.now() + wait);
+      if (final) return;
     }
     await new Promise((done) => {
       wake = done;
@@ -156,7 +156,7 @@ export async function follow() {
   }
 }
 
-// quantile of numbers, 0 if there are none.
+// quantile of numbers, 0 of an empty list.
 export function quantile(numbers, q) {
   if (!numbers.length) return 0;
   const sorted = [...numbers].sort((a, b) => a - b);

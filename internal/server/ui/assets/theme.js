@@ -1,5 +1,5 @@
-// Dark or light, before anything is drawn: as the machine has it, or as was chosen.
+// Sets the theme before the page is drawn: the chosen one, or else the system's.
 try {
   const chosen = localStorage.getItem('fairlead.theme');
   if (chosen) document.documentElement.dataset.theme = chosen;
-} catch { /* no storage: as the machine has it */ }
+} catch { /* no storage: the system's theme */ }

@@ -1,11 +1,11 @@
-// Time travel: a kind's objects, and each of them, as they were at any kept revision.
+// Time travel: a kind's objects, and each of them, at any revision in the history.
 import { h } from './dom.js';
 import { at, find, resources, state } from './api.js';
 import { List } from './list.js';
-import { events, listeners, place } from './store.js';
+import { events, listeners, indexAt } from './store.js';
 import { changes } from './diff.js';
 import { clock, exact, kind, object, objectAddress, plural } from './format.js';
-import { table, whole } from './object.js';
+import { changesTable, stateDetails } from './object.js';
 
 const newest = () => (events.length ? events[events.length - 1].revision : 1);
 const oldest = () => (events.length ? events[0].revision : 1);
@@ -54,11 +54,11 @@ export function travelView() {
     go({ of: { namespace: r.object.metadata.namespace || '', name: r.object.metadata.name } }, Boolean(args.of));
   }
 
-  // step goes to the next event that is about what is shown.
+  // step goes to the next or previous event of the shown objects.
   function step(by) {
     const about = (e) => e.resource === args.resource && (!args.namespace || e.namespace === args.namespace)
       && (!args.of || (e.name === args.of.name && e.namespace === args.of.namespace));
-    let i = args.revision ? place(args.revision) : events.length;
+    let i = args.revision ? indexAt(args.revision) : events.length;
     if (by > 0 && events[i]?.revision !== args.revision) i--;
     for (i += by; i >= 0 && i < events.length; i += by) {
       if (about(events[i])) {
@@ -75,7 +75,7 @@ export function travelView() {
     const { signal } = stop;
     try {
       const r = await find(args.resource);
-      const limit = args.revision ? undefined : 2000; // of the present the first ones do
+      const limit = args.revision ? undefined : 2000; // the present is limited to the first 2,000
       const t = await at(r, { namespace: args.namespace, revision: args.revision, table: true, limit }, signal);
       const shown = t.columnDefinitions.map((c, i) => ({ ...c, i })).filter((c) => !c.priority);
       columns = r.namespaced && !args.namespace ? [{ name: 'Namespace', i: -1 }, ...shown] : shown;
@@ -89,7 +89,7 @@ export function travelView() {
       if (err.name === 'AbortError') return;
       rows = [];
       list.redraw();
-      sum.replaceChildren(h('span.bad', err.code === 410 ? `Revision ${args.revision} is not kept any more: choose a later one.` : err.message));
+      sum.replaceChildren(h('span.bad', err.code === 410 ? `Revision ${args.revision} has been compacted: choose a later one.` : err.message));
     }
   }
 
@@ -108,16 +108,16 @@ export function travelView() {
       const then = await state(r, of.namespace, of.name, revision);
       const now = revision ? await state(r, of.namespace, of.name, 0) : then;
       if (mine !== reading) return;
-      const d = then && whole(revision, then);
+      const d = then && stateDetails(revision, then);
       if (d) d.open = true;
       side.replaceChildren(h('div.pane', h('a.back', { href: address({ of: null }), 'aria-label': 'Close' }, '×'),
         h('header.about', h('h2', kind(resource), ' ', h('b', object(of))),
-          h('p.dim', then ? `as it was ${revision ? `at revision ${revision}; last written at ${then.metadata.resourceVersion}` : `written at revision ${then.metadata.resourceVersion}`}` : `not there at revision ${revision}`),
-          h('p', h('a', { href: objectAddress({ resource, ...of }) }, 'why, and its timeline'))),
-        h('div.body', revision > 0 && then && now && h('section', h('h3', 'From then to now'), table(changes(then, now), then, now)),
-          revision > 0 && then && !now && h('p.bad', 'It is gone by now.'), d)));
+          h('p.dim', then ? `as it was ${revision ? `at revision ${revision}; last written at ${then.metadata.resourceVersion}` : `written at revision ${then.metadata.resourceVersion}`}` : `it did not exist at revision ${revision}`),
+          h('p', h('a', { href: objectAddress({ resource, ...of }) }, 'its explanation and timeline'))),
+        h('div.body', revision > 0 && then && now && h('section', h('h3', 'From then to now'), changesTable(changes(then, now), then, now)),
+          revision > 0 && then && !now && h('p.bad', 'It has been deleted since.'), d)));
     } catch (err) {
-      if (mine === reading) side.replaceChildren(h('div.pane', h('a.back', { href: address({ of: null }), 'aria-label': 'Close' }, '×'), h('p.bad', err.code === 410 ? 'This state is not kept any more.' : err.message)));
+      if (mine === reading) side.replaceChildren(h('div.pane', h('a.back', { href: address({ of: null }), 'aria-label': 'Close' }, '×'), h('p.bad', err.code === 410 ? 'This state has been compacted.' : err.message)));
     }
   }
 
@@ -127,12 +127,12 @@ export function travelView() {
     slider.value = args.revision || newest();
     number.value = args.revision || '';
     number.placeholder = `now (${newest()})`;
-    const e = args.revision && events[Math.min(place(args.revision + 1) - 1, events.length - 1)];
+    const e = args.revision && events[Math.min(indexAt(args.revision + 1) - 1, events.length - 1)];
     when.title = e ? exact(e.began) : '';
     when.textContent = e ? `${clock(e.began)} · ${kind(e.resource)} ${e.name}` : args.revision ? '' : 'the present, as it changes';
   }
 
-  const hear = (fresh) => {
+  const onEvents = (fresh) => {
     scale();
     if (args.revision || due || !fresh.some((e) => e.resource === args.resource && (!args.namespace || e.namespace === args.namespace))) return;
     due = setTimeout(() => { due = 0; read(); readObject(); }, 300);
@@ -148,7 +148,7 @@ export function travelView() {
   back.addEventListener('click', () => step(-1));
   on.addEventListener('click', () => step(1));
   present.addEventListener('click', () => go({ revision: 0 }));
-  listeners.add(hear);
+  listeners.add(onEvents);
 
   return {
     el,
@@ -172,12 +172,12 @@ export function travelView() {
       else return list.keydown(e);
       return true;
     },
-    gone() {
+    destroy() {
       stop.abort();
       clearTimeout(due);
       reading = '';
-      listeners.delete(hear);
-      list.gone();
+      listeners.delete(onEvents);
+      list.destroy();
     },
   };
 }

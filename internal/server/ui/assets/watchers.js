@@ -1,12 +1,12 @@
-// Who watches what, and how far behind.
+// The watchers of the server, and how far each is behind.
 import { h, svg } from './dom.js';
 import { json } from './api.js';
 import { List } from './list.js';
-import { deliveries, known, quantile } from './store.js';
+import { deliveries, eventAt, quantile } from './store.js';
 import { inherit, remember } from './address.js';
-import { kind, nanoseconds, plural, span, who } from './format.js';
+import { kind, nanoseconds, plural, span, shortUser } from './format.js';
 
-// What is filtered for stays when one comes back.
+// The filter is kept when one leaves the view and comes back.
 const filter = { text: '' };
 
 export function watchersView() {
@@ -14,7 +14,7 @@ export function watchersView() {
   let all = [];
   let seen = [];
   let due = 0;
-  let read_ = false;
+  let loaded = false;
   const sum = h('span.count.dim', { role: 'status' }, 'reading…');
   const search = h('input', { type: 'search', placeholder: 'filter: pods scheduler', 'aria-label': 'Filter', autocomplete: 'off', spellcheck: false });
   const list = new List({
@@ -22,14 +22,14 @@ export function watchersView() {
     open: (i) => { if (seen[i].oldest || seen[i].reached) location.hash = `#/events/${seen[i].oldest || seen[i].reached}`; },
   });
   const el = h('div.table.watchers', h('div.bar', search, sum),
-    h('div.row.heads', ['watches', 'who', 'reached', 'waiting', 'behind', 'sent', 'p50', 'p99', 'last'].map((t) => h('span', t))), list.el);
+    h('div.row.heads', ['resource', 'user', 'reached', 'waiting', 'behind', 'sent', 'p50', 'p99', 'last'].map((t) => h('span', t))), list.el);
 
   function arrange() {
     const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
     seen = all.filter((w) => words.every((word) => `${w.resource} ${w.user} ${w.agent} ${w.namespace || ''} ${w.labelSelector || ''} ${w.fieldSelector || ''}`.toLowerCase().includes(word)));
     seen.sort((a, b) => b.behind - a.behind || b.waiting - a.waiting || (b.reached || 0) - (a.reached || 0) || a.id - b.id);
     list.redraw();
-    if (!read_) return;
+    if (!loaded) return;
     const late = all.filter((w) => w.waiting).length;
     sum.replaceChildren(plural(all.length, 'watcher'), late ? h('b.bad', `, ${late} behind`) : ', none behind');
   }
@@ -38,10 +38,10 @@ export function watchersView() {
     try {
       all = await json('/debug/watchers', 'application/json', stop.signal);
       for (const w of all) {
-        const first = w.oldest && known(w.oldest);
+        const first = w.oldest && eventAt(w.oldest);
         w.behind = first ? Math.max(0, Date.now() - Math.max(first.began, Date.parse(w.opened) || 0)) : 0;
       }
-      read_ = true;
+      loaded = true;
       arrange();
       due = setTimeout(read, 1000);
     } catch (err) {
@@ -62,10 +62,10 @@ export function watchersView() {
       list.el.focus({ preventScroll: true });
     },
     keydown: (e) => list.keydown(e),
-    gone() {
+    destroy() {
       clearTimeout(due);
       stop.abort();
-      list.gone();
+      list.destroy();
     },
   };
 }
@@ -75,7 +75,7 @@ function row(w) {
   const what = [w.namespace && `in ${w.namespace}`, !w.fieldSelector && w.name, w.labelSelector, w.fieldSelector].filter(Boolean).join(', ');
   return h(w.waiting ? 'div.row.watcher.late' : 'div.row.watcher', { id: `w${w.id}` },
     h('span.what', { title: w.resource }, kind(w.resource), what && h('small', what)),
-    h('span.who', { title: `${w.user} ${w.agent || ''}` }, who(w.user), h('small', w.agent || '')),
+    h('span.who', { title: `${w.user} ${w.agent || ''}` }, shortUser(w.user), h('small', w.agent || '')),
     h('span.num', w.reached || '–'),
     h('span.num', w.waiting ? h('b.bad', w.waiting.toLocaleString()) : '0'),
     h('span.num', w.behind ? h('b.bad', span(w.behind * 1e6)) : '–'),
@@ -90,7 +90,7 @@ function number(d, q) {
   return h('span.num', { title: `${nanoseconds(quantile(d.last, q))}, of the last ${d.last.length}` }, span(quantile(d.last, q)));
 }
 
-// spark draws numbers, the last to the right.
+// spark draws a sparkline, with the last number at the right.
 export function spark(numbers, width = 120, height = 22) {
   const some = numbers.slice(-60);
   const top = Math.max(...some, 1);

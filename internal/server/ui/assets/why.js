@@ -1,16 +1,16 @@
-// Why an object is as it is, or what it still waits for, as the server explains it.
+// The server's explanation of an object's state: its reasons, or the events it waits for.
 import { h } from './dom.js';
 import { json } from './api.js';
 import { listeners } from './store.js';
-import { moment, kind, object, objectAddress, plural, who } from './format.js';
+import { moment, kind, object, objectAddress, plural, shortUser } from './format.js';
 
 const ask = (about, signal) => json(`/debug/why?${new URLSearchParams({ resource: about.resource, namespace: about.namespace || '', name: about.name })}`, 'application/json', signal);
 
-// whyCard explains, and again when something has happened to what it tells of.
+// whyCard shows the explanation, and updates it after events of the objects in it.
 export function whyCard(about) {
   const stop = new AbortController();
-  const el = h('section.why', { 'aria-label': 'Why' }, h('p.dim', 'asking why…'));
-  let told = new Set(); // names of what it tells of
+  const el = h('section.why', { 'aria-label': 'Why' }, h('p.dim', 'reading the explanation…'));
+  let mentioned = new Set(); // resource/name of the objects in the explanation
   let due = 0;
   let before = '';
 
@@ -18,18 +18,18 @@ export function whyCard(about) {
     due = 0;
     try {
       const a = await ask(about, stop.signal);
-      told = new Set();
-      names(a, told);
+      mentioned = new Set();
+      names(a, mentioned);
       const text = JSON.stringify(a);
       if (text !== before) draw(a);
       before = text;
-      if (a.waits) again(10000); // what it waits for may be nothing that happens
+      if (a.waits) again(10000); // the state can also change without an event
     } catch (err) {
       if (err.name === 'AbortError') return;
       before = '';
       el.className = 'why';
-      el.replaceChildren(h('p.dim', err.code === 404 ? 'Nothing is known of it: it is not there, and no event of it is kept.'
-        : err.code === 403 ? `You may not ask why: ${err.message}` : err.message));
+      el.replaceChildren(h('p.dim', err.code === 404 ? 'It does not exist, and the trace has no event of it.'
+        : err.code === 403 ? `You may not read the explanation: ${err.message}` : err.message));
       if (!err.code) again(3000);
     }
   }
@@ -41,26 +41,26 @@ export function whyCard(about) {
   function draw(a) {
     const open = new Map([...el.querySelectorAll('details')].map((d) => [d.dataset.of, d.open]));
     el.className = a.waits ? 'why waits' : 'why';
-    el.replaceChildren(...answer(a, true));
+    el.replaceChildren(...explanation(a, true));
     for (const d of el.querySelectorAll('details')) if (open.has(d.dataset.of)) d.open = open.get(d.dataset.of);
   }
 
-  const hear = (fresh) => {
-    const about_ = (e) => told.has(`${e.resource}/${object(e)}`) || (e.resource.startsWith('events') && [...told].some((t) => t.endsWith(object(e).replace(/\.[0-9a-f]+$/, ''))));
-    if (fresh.some(about_)) {
+  const onEvents = (fresh) => {
+    const concerns = (e) => mentioned.has(`${e.resource}/${object(e)}`) || (e.resource.startsWith('events') && [...mentioned].some((t) => t.endsWith(object(e).replace(/\.[0-9a-f]+$/, ''))));
+    if (fresh.some(concerns)) {
       clearTimeout(due);
       due = 0;
       again(500);
     }
   };
-  listeners.add(hear);
+  listeners.add(onEvents);
   read();
   return {
     el,
-    gone() {
+    destroy() {
       clearTimeout(due);
       stop.abort();
-      listeners.delete(hear);
+      listeners.delete(onEvents);
     },
   };
 }
@@ -70,22 +70,23 @@ function names(a, into) {
   for (const p of a.parts || []) names(p, into);
 }
 
-// answer shows what it is and why, who saw its changes, what was noted, and what it stands on.
-function answer(a, first) {
-  const gone = /^(was deleted|is not there)/.test(a.state);
-  const head = h('p.state', h(a.waits ? 'b.badge.waits' : gone ? 'b.badge.gone' : 'b.badge', a.waits ? 'waits' : gone ? 'gone' : 'settled'), ' ',
+// explanation shows the state, the reasons, the controllers and watchers that received the last
+// changes, the Events, and the objects that it depends on.
+function explanation(a, first) {
+  const missing = /^(was deleted|does not exist)/.test(a.state);
+  const head = h('p.state', h(a.waits ? 'b.badge.waits' : missing ? 'b.badge.gone' : 'b.badge', a.waits ? 'waits' : missing ? 'gone' : 'settled'), ' ',
     first ? [a.kind, ' '] : [h('a', { href: objectAddress(a) }, a.kind, ' ', h('b', object(a))), ' '], first && [h('b', object(a)), ' '], a.state);
   return [
     head,
     a.reasons && h('ul.reasons', a.reasons.map((r) => h('li', r))),
-    a.saw && fold(a, 'saw', `Who saw its last changes, and what they decided`, a.waits && first,
+    a.saw && fold(a, 'saw', 'Controllers and watchers that received its last changes', a.waits && first,
       h('ol.saw', a.saw.map((s) => h('li', s.time ? moment(Date.parse(s.time)) : h('span.dim', 'not yet'), h('a.rev', { href: `#/events/${s.revision}` }, s.revision),
-        h('b', who(s.who)), h('span', s.key && h('span.dim', `${s.key}: `), linked(s.decision)))))),
-    a.events && fold(a, 'events', `What was noted about it`, a.waits && (first || a.events.some((n) => n.type === 'Warning' && !(a.reasons || []).some((r) => r.includes(n.message)))),
+        h('b', shortUser(s.who)), h('span', s.key && h('span.dim', `${s.key}: `), linked(s.decision)))))),
+    a.events && fold(a, 'events', 'Events', a.waits && (first || a.events.some((n) => n.type === 'Warning' && !(a.reasons || []).some((r) => r.includes(n.message)))),
       h('ol.saw', a.events.map((n) => h('li', moment(Date.parse(n.time)), h('span.dim', n.count > 1 ? `${n.count}×` : ''),
         h(n.type === 'Warning' ? 'b.bad' : 'b', n.reason), h('span', n.message, n.source && h('span.dim', ` · ${n.source}`)))))),
-    a.parts && fold(a, 'parts', `${plural(a.parts.length, 'object')} that it stands on`, a.waits || first,
-      h('ul.parts', a.parts.map((p) => h('li', answer(p, false))))),
+    a.parts && fold(a, 'parts', `${plural(a.parts.length, 'object')} that it depends on`, a.waits || first,
+      h('ul.parts', a.parts.map((p) => h('li', explanation(p, false))))),
   ].filter(Boolean);
 }
 
@@ -95,7 +96,7 @@ function fold(a, of, title, open, body) {
   return d;
 }
 
-// linked makes links of the revisions that a decision wrote: "wrote 38 39".
+// linked makes links of the revisions in "wrote 38 39".
 function linked(decision) {
   const hit = /^wrote ([\d ]+)(.*)$/s.exec(decision);
   if (!hit) return decision;
