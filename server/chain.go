@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -10,15 +9,27 @@ import (
 
 	"github.com/google/uuid"
 
+	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/respond"
 	"fairlead.dev/internal/server/watch"
-	"fairlead.dev/trace"
 )
+
+// serving is a request that is being answered. It belongs to the goroutine that serves it.
+type serving struct {
+	call.Call
+	s *Server
+	// auditID identifies the request to its client, in the header Audit-ID.
+	auditID string
+	// handed: the connection sends the rest of the response.
+	handed bool
+}
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	c := &call{s: s, req: req, ctx: req.Context(), w: &respond.Writer{ResponseWriter: w}, start: time.Now()}
+	c := &serving{s: s, Call: call.Call{
+		Environment: s.env, HTTP: req, Context: req.Context(), Writer: &respond.Writer{ResponseWriter: w}, Start: time.Now(),
+	}}
 	h := w.Header()
 	if c.auditID = req.Header.Get("Audit-ID"); c.auditID == "" {
 		c.auditID = uuid.NewString()
@@ -29,13 +40,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err := c.serve(); err != nil {
 		c.fail(err)
 	}
-	if c.tail != nil {
-		if c.handed = c.tail.HandOver(c.atEnd()); c.handed {
+	if c.Tail != nil {
+		if c.handed = c.Tail.HandOver(c.atEnd()); c.handed {
 			return
 		}
-		c.query, c.info.Parts, c.warned = nil, nil, nil // not read any more
-		c.tail.Run()
-		if st, ok := c.tail.(*watch.Stream); ok && st.Dropped() {
+		c.Query, c.Info.Parts = nil, nil // not read any more
+		c.Tail.Run()
+		if st, ok := c.Tail.(*watch.Stream); ok && st.Dropped() {
 			panic(http.ErrAbortHandler)
 		}
 	}
@@ -44,19 +55,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 var noCache = []string{"no-cache, private"}
 
 // serve answers the request or returns why it cannot.
-func (c *call) serve() error {
-	if c.req.URL.RawQuery != "" {
-		c.query = c.req.URL.Query()
+func (c *serving) serve() error {
+	if c.HTTP.URL.RawQuery != "" {
+		c.Query = c.HTTP.URL.Query()
 	}
 	var ok bool
-	c.info, ok = request.ParseInfo(c.req, c.query)
+	c.Info, ok = request.ParseInfo(c.HTTP, c.Query)
 	if !ok {
-		path := c.req.URL.Path
-		http.Error(c.w, fmt.Sprintf("Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %s", path, path), http.StatusInternalServerError)
+		path := c.HTTP.URL.Path
+		http.Error(c.Writer, fmt.Sprintf("Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %s", path, path), http.StatusInternalServerError)
 		return nil
 	}
 	var err error
-	if c.timeout, err = request.TimeoutOf(c.query); err != nil {
+	if c.Timeout, err = request.TimeoutOf(c.Query); err != nil {
 		return err
 	}
 	c.arm()
@@ -66,42 +77,38 @@ func (c *call) serve() error {
 	if err := c.admitOne(); err != nil {
 		return err
 	}
-	if err := c.authorize(c.info.Verb, c.info.Name); err != nil {
+	if err := c.Authorize(c.Info.Verb, c.Info.Name); err != nil {
 		return err
 	}
 	if to := c.findPeer(); to != nil {
 		return c.proxyToPeer(to)
 	}
-	c.stamp(trace.Authorized)
-	if !c.info.IsResource {
+	if !c.Info.IsResource {
 		return c.servePath()
 	}
-	return c.serveResource()
+	return c.s.resources(&c.Call)
 }
 
 // finish counts the call and answers a panic of the handler with 500.
-func (s *Server) finish(c *call) {
+func (s *Server) finish(c *serving) {
 	p := recover()
-	if c.w.Stop() { // the deadline has answered, and the handler's output is dropped
-		c.w.Code = http.StatusGatewayTimeout
-		c.terminated(c.w.Code)
+	if c.Writer.Stop() { // the deadline has answered, and the handler's output is dropped
+		c.Writer.Code = http.StatusGatewayTimeout
+		c.terminated(c.Writer.Code)
 		if p == http.ErrAbortHandler {
 			p = nil
 		}
 	}
-	for _, one := range c.injectedFaults {
-		s.cfg.Trace.FaultInjected(one)
-	}
 	if !c.handed {
-		c.place.Leave()
+		c.Place.Leave()
 	}
 	if p != nil {
 		if p == http.ErrAbortHandler {
 			c.observe()
 			panic(p)
 		}
-		s.log.Error("panic serving a request", "method", c.req.Method, "path", c.req.URL.Path, "panic", p, "stack", string(debug.Stack()))
-		if c.w.Code != 0 {
+		s.log.Error("panic serving a request", "method", c.HTTP.Method, "path", c.HTTP.URL.Path, "panic", p, "stack", string(debug.Stack()))
+		if c.Writer.Code != 0 {
 			c.observe()
 			panic(http.ErrAbortHandler)
 		}
@@ -114,8 +121,8 @@ func (s *Server) finish(c *call) {
 
 // atEnd returns the function to call when a response that was handed over has ended. It does
 // not keep the call alive.
-func (c *call) atEnd() func() {
-	place, served := c.place, c.served()
+func (c *serving) atEnd() func() {
+	place, served := c.Place, c.served()
 	if !place.Taken() {
 		return served
 	}
@@ -127,28 +134,14 @@ func (c *call) atEnd() func() {
 
 // served returns the function that counts and logs the call at its end. It does not keep the
 // call alive.
-func (c *call) served() func() {
-	route, start := c.s.metrics.Route(c.counted()), c.start
-	if !c.s.log.Enabled(c.ctx, slog.LevelDebug) {
+func (c *serving) served() func() {
+	route, start := c.s.metrics.Route(c.counted()), c.Start
+	if !c.Log.Enabled(c.Context, slog.LevelDebug) {
 		return func() { route.Observe(start) }
 	}
-	log := c.s.log.With("method", c.req.Method, "path", c.req.URL.RequestURI(), "code", c.w.Code, "user", userName(c.user))
+	log := c.Log.With("method", c.HTTP.Method, "path", c.HTTP.URL.RequestURI(), "code", c.Writer.Code, "user", c.UserName())
 	return func() {
 		route.Observe(start)
 		log.Debug("served", "took", time.Since(start))
 	}
 }
-
-// within bounds the rest of the call's work to d, or to the timeout of the client if that is
-// less.
-func (c *call) within(d time.Duration) context.CancelFunc {
-	if c.timeout > 0 {
-		d = min(d, c.timeout)
-	}
-	var cancel context.CancelFunc
-	c.ctx, cancel = context.WithTimeout(c.ctx, d)
-	return cancel
-}
-
-// updateTimeout bounds reads and writes of single objects, as kube-apiserver does.
-const updateTimeout = 34 * time.Second

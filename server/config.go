@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/internal/server/reach"
+	"fairlead.dev/internal/server/subresource"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
@@ -118,6 +119,16 @@ type Config struct {
 	BookmarkEvery time.Duration
 }
 
+// Check is one of the checks that /livez, /readyz and /healthz consist of. Each can be asked by
+// itself too, as in /livez/etcd.
+type Check struct {
+	Name string
+	// ReadyOnly leaves the check to /readyz.
+	ReadyOnly bool
+	// Of returns why the check fails. It must be quick: probes ask every second.
+	Of func(ctx context.Context) error
+}
+
 // Subresource names a subresource of a resource.
 type Subresource struct {
 	schema.GroupResource
@@ -141,3 +152,11 @@ type CreateRequest struct {
 	Parent runtime.Object
 	DryRun bool
 }
+
+func (f CreateFunc) answer(ctx context.Context, r *subresource.CreateRequest) (runtime.Object, error) {
+	return f(ctx, (*CreateRequest)(r))
+}
+
+// ReadFunc returns the objects of a resource that is not stored: those of a namespace, of all
+// namespaces if it is empty, or the one of a name. Each call makes new objects.
+type ReadFunc func(ctx context.Context, namespace, name string) ([]runtime.Object, error)

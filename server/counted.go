@@ -3,36 +3,36 @@ package server
 import "fairlead.dev/internal/server/metrics"
 
 // counted is the route under which metrics count the call.
-func (c *call) counted() metrics.Route {
-	k := metrics.Route{Endpoint: c.ep, Verb: c.info.Verb, DryRun: c.dryRun, Code: c.w.Code}
-	if c.ep == nil {
+func (c *serving) counted() metrics.Route {
+	k := metrics.Route{Endpoint: c.Endpoint, Verb: c.Info.Verb, DryRun: c.DryRun, Code: c.Writer.Code}
+	if c.Endpoint == nil {
 		return k
 	}
 	k.Scope = c.scope()
 	// A subresource that does not exist has only the name that a client gave it, and there
 	// may be any number of those.
-	if c.ep.Subresource(c.info.Subresource) != nil {
-		k.Subresource = c.info.Subresource
+	if c.Endpoint.Subresource(c.Info.Subresource) != nil {
+		k.Subresource = c.Info.Subresource
 	}
 	return k
 }
 
 // terminated counts the call as one that the server has ended to protect itself.
-func (c *call) terminated(code int) {
+func (c *serving) terminated(code int) {
 	k := c.counted()
 	k.Scope, k.Code = c.scope(), code
 	c.s.metrics.Terminated(k)
 }
 
 // observe counts the call, which has been answered.
-func (c *call) observe() { c.s.metrics.Route(c.counted()).Observe(c.start) }
+func (c *serving) observe() { c.s.metrics.Route(c.counted()).Observe(c.Start) }
 
 // scope returns the scope label: how many objects the call is about.
-func (c *call) scope() string {
+func (c *serving) scope() string {
 	switch {
-	case c.info.Name != "":
+	case c.Info.Name != "":
 		return "resource"
-	case c.info.Namespace != "":
+	case c.Info.Namespace != "":
 		return "namespace"
 	}
 	return "cluster"

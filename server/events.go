@@ -45,25 +45,25 @@ func (w *waiting) slow(d time.Duration) bool {
 func (w *waiting) mayBeSlow(d time.Duration) bool { return len(w.Waiting) > 0 && !w.slow(d) }
 
 // lives serves LivesPath.
-func (c *call) lives() error {
+func (c *serving) lives() error {
 	l := c.s.cfg.Trace
 	if l == nil {
 		return apistatus.ErrPathNotFound
 	}
-	if c.req.Method == http.MethodPost {
+	if c.HTTP.Method == http.MethodPost {
 		return c.receiveReport(l)
 	}
-	f, root, err := livesFilter(c.query)
+	f, root, err := livesFilter(c.Query)
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	c.w.Header().Set("Content-Type", "application/jsonl")
-	out := json.NewEncoder(c.w)
+	c.Writer.Header().Set("Content-Type", "application/jsonl")
+	out := json.NewEncoder(c.Writer)
 	told := uint64(0)
 	strikes := func() error { return nil }
-	if c.query.Get("faults") != "" {
+	if c.Query.Get("faults") != "" {
 		alone := f
-		if c.query.Get("follow") != "" && f.Since.IsZero() {
+		if c.Query.Get("follow") != "" && f.Since.IsZero() {
 			_, told = l.InjectedFaults(alone, told)
 		}
 		strikes = func() (err error) {
@@ -77,7 +77,7 @@ func (c *call) lives() error {
 				}
 			}
 			if len(all) > 0 {
-				return c.w.FlushError()
+				return c.Writer.FlushError()
 			}
 			return nil
 		}
@@ -93,12 +93,12 @@ func (c *call) lives() error {
 				return nil // the client has gone
 			}
 		}
-		return c.w.FlushError()
+		return c.Writer.FlushError()
 	}
 	if root != 0 {
 		return tell(c.s.waiting(l.Tree(root)))
 	}
-	if c.query.Get("follow") == "" {
+	if c.Query.Get("follow") == "" {
 		if err := tell(c.s.waiting(l.Lives(f))); err != nil {
 			return nil
 		}
@@ -108,8 +108,8 @@ func (c *call) lives() error {
 	if f.Since.IsZero() && f.From == 0 {
 		f.From = l.Newest() + 1
 	}
-	c.w.WriteHeader(http.StatusOK)
-	c.w.Flush()
+	c.Writer.WriteHeader(http.StatusOK)
+	c.Writer.Flush()
 	for {
 		changed := l.Changed()
 		if strikes() != nil {
@@ -138,7 +138,7 @@ func (c *call) lives() error {
 		select {
 		case <-changed:
 		case <-later:
-		case <-c.ctx.Done():
+		case <-c.Context.Done():
 			return nil
 		}
 	}
@@ -148,15 +148,15 @@ func (c *call) lives() error {
 const maxReport = 1 << 20
 
 // receiveReport enters the report of another process into the trace.
-func (c *call) receiveReport(l *trace.Log) error {
+func (c *serving) receiveReport(l *trace.Log) error {
 	var r trace.Report
-	if err := json.NewDecoder(http.MaxBytesReader(c.w, c.req.Body, maxReport)).Decode(&r); err != nil {
+	if err := json.NewDecoder(http.MaxBytesReader(c.Writer, c.HTTP.Body, maxReport)).Decode(&r); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	if err := l.ReceiveReport(&r); err != nil {
 		return apistatus.New(http.StatusConflict, metav1.StatusReasonConflict, err.Error())
 	}
-	c.w.WriteHeader(http.StatusNoContent)
+	c.Writer.WriteHeader(http.StatusNoContent)
 	return nil
 }
 

@@ -10,20 +10,20 @@ import (
 )
 
 // indented serves a handler's JSON with indentation.
-func (c *call) indented(h http.Handler) error {
-	w := &buffered{ResponseWriter: c.w}
-	h.ServeHTTP(w, c.req)
+func (c *serving) indented(h http.Handler) error {
+	w := &buffered{ResponseWriter: c.Writer}
+	h.ServeHTTP(w, c.HTTP)
 	data := w.body.Bytes()
-	if kind, _, _ := strings.Cut(c.w.Header().Get("Content-Type"), ";"); kind == serializer.JSON.String() {
+	if kind, _, _ := strings.Cut(c.Writer.Header().Get("Content-Type"), ";"); kind == serializer.JSON.String() {
 		var b bytes.Buffer
 		if json.Indent(&b, data, "", "  ") == nil {
 			data = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 		}
 	}
 	if w.code != 0 {
-		c.w.WriteHeader(w.code)
+		c.Writer.WriteHeader(w.code)
 	}
-	_, err := c.w.Write(data)
+	_, err := c.Writer.Write(data)
 	return err
 }
 

@@ -82,8 +82,8 @@ func (l lookup) List(ctx context.Context, gr schema.GroupResource, namespace str
 }
 
 func (l lookup) endpoint(gr schema.GroupResource) (*endpoint.Endpoint, error) {
-	ep := l.s.table.Load().Stored[gr]
-	if ep == nil || ep.Cache == nil {
+	ep := l.s.registry.Stored(gr)
+	if ep == nil {
 		return nil, apierrors.NewNotFound(gr, "")
 	}
 	return ep, nil

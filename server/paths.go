@@ -9,15 +9,16 @@ import (
 
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/health"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/serializer"
 )
 
 // servePath answers requests for paths that are no resources.
-func (c *call) servePath() error {
-	path := c.req.URL.Path
+func (c *serving) servePath() error {
+	path := c.HTTP.URL.Path
 	if h := c.s.cfg.Paths[path]; h != nil {
-		h.ServeHTTP(c.w, c.req.WithContext(auth.WithUser(c.req.Context(), c.user)))
+		h.ServeHTTP(c.Writer, c.HTTP.WithContext(auth.WithUser(c.HTTP.Context(), c.User)))
 		return nil
 	}
 	switch {
@@ -25,19 +26,19 @@ func (c *call) servePath() error {
 		if err := c.onlyJSON(); err != nil {
 			return err
 		}
-		return c.writeJSON(http.StatusOK, c.s.cfg.Version)
+		return c.WriteJSON(http.StatusOK, c.s.cfg.Version)
 	case strings.HasPrefix(path, "/version/"):
 		return apistatus.ResourceNotFound()
 	case path == "/metrics":
-		promhttp.HandlerFor(c.s.cfg.Metrics, promhttp.HandlerOpts{}).ServeHTTP(c.w, c.req)
+		promhttp.HandlerFor(c.s.cfg.Metrics, promhttp.HandlerOpts{}).ServeHTTP(c.Writer, c.HTTP)
 		return nil
 	case path == "/metrics/slis":
-		c.s.slis.Handler.ServeHTTP(c.w, c.req)
+		c.s.health.SLIs().ServeHTTP(c.Writer, c.HTTP)
 		return nil
-	case path == statuszPath:
-		return c.statusz()
-	case path == flagzPath && c.s.cfg.Flags != nil:
-		return c.flagz()
+	case path == health.StatuszPath:
+		return c.s.pages.Statusz(&c.Call)
+	case path == health.FlagzPath && c.s.cfg.Flags != nil:
+		return c.s.pages.Flagz(&c.Call)
 	case path == LivesPath:
 		return c.lives()
 	case path == FaultsPath || strings.HasPrefix(path, FaultsPath+"/"):
@@ -45,45 +46,45 @@ func (c *call) servePath() error {
 	case path == WatchersPath:
 		return c.watchers()
 	case path == profiles:
-		http.Redirect(c.w, c.req, profiles+"/", http.StatusMovedPermanently)
+		http.Redirect(c.Writer, c.HTTP, profiles+"/", http.StatusMovedPermanently)
 		return nil
 	case strings.HasPrefix(path, profiles+"/"):
-		profile(c.w, c.req)
+		profile(c.Writer, c.HTTP)
 		return nil
-	case isHealth(path):
-		return c.health(path)
+	case health.IsPath(path):
+		return c.s.health.Serve(&c.Call, path)
 	case strings.HasPrefix(path, "/openapi/") && c.s.cfg.OpenAPI != nil:
-		c.s.cfg.OpenAPI.ServeHTTP(c.w, c.req)
+		c.s.cfg.OpenAPI.ServeHTTP(c.Writer, c.HTTP)
 		return nil
 	case path == "/":
-		return c.writeJSON(http.StatusOK, map[string][]string{"paths": c.rootPaths()})
+		return c.WriteJSON(http.StatusOK, map[string][]string{"paths": c.rootPaths()})
 	case c.noSuchVersion(path):
 		return apistatus.ResourceNotFound()
 	case (path == "/api" || path == "/apis" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/apis/")) && c.s.cfg.Discovery != nil:
-		if request.IsPretty(c.req) {
+		if request.IsPretty(c.HTTP) {
 			return c.indented(c.s.cfg.Discovery)
 		}
-		c.s.cfg.Discovery.ServeHTTP(c.w, c.req)
+		c.s.cfg.Discovery.ServeHTTP(c.Writer, c.HTTP)
 		return nil
 	}
 	return apistatus.ErrPathNotFound
 }
 
 // onlyJSON refuses methods and media types for a document that is served as JSON only.
-func (c *call) onlyJSON() error {
-	if c.req.Method != http.MethodGet {
+func (c *serving) onlyJSON() error {
+	if c.HTTP.Method != http.MethodGet {
 		return apistatus.MethodNotAllowed()
 	}
 	only := request.Negotiator{serializer.JSON.String()}
-	if header := c.req.Header.Get("Accept"); header != "" && !only.Serves(header, false) {
+	if header := c.HTTP.Header.Get("Accept"); header != "" && !only.Serves(header, false) {
 		return only.NotServed(false)
 	}
 	return nil
 }
 
 // noSuchVersion reports whether the path names a version that a built-in group does not have.
-func (c *call) noSuchVersion(path string) bool {
-	t, parts := c.s.table.Load(), request.SplitPath(path)
+func (c *serving) noSuchVersion(path string) bool {
+	t, parts := c.Registry.Table(), request.SplitPath(path)
 	switch {
 	case len(parts) == 2 && parts[0] == "api":
 		return t.Builtin[""] && !t.Groups[schema.GroupVersion{Version: parts[1]}]

@@ -39,8 +39,8 @@ type Elsewhere struct {
 const discoveryTimeout = 5 * time.Second
 
 // findPeer returns the server that the request is to be passed on to, nil if it is this one.
-func (c *call) findPeer() *Elsewhere {
-	others, in := c.s.cfg.Others, &c.info
+func (c *serving) findPeer() *Elsewhere {
+	others, in := c.s.cfg.Others, &c.Info
 	if others == nil {
 		return nil
 	}
@@ -59,34 +59,34 @@ func (c *call) findPeer() *Elsewhere {
 }
 
 // proxyToPeer passes the request on, with its user in headers.
-func (c *call) proxyToPeer(to *Elsewhere) error {
+func (c *serving) proxyToPeer(to *Elsewhere) error {
 	if !to.Available {
-		http.Error(c.w, "service unavailable", http.StatusServiceUnavailable)
+		http.Error(c.Writer, "service unavailable", http.StatusServiceUnavailable)
 		return nil
 	}
-	address, err := to.Address(c.ctx)
+	address, err := to.Address(c.Context)
 	if err != nil {
-		c.s.log.Warn("a server cannot be found", "path", c.info.Path, "error", err)
-		http.Error(c.w, "service unavailable", http.StatusServiceUnavailable)
+		c.Log.Warn("a server cannot be found", "path", c.Info.Path, "error", err)
+		http.Error(c.Writer, "service unavailable", http.StatusServiceUnavailable)
 		return nil
 	}
-	ctx := c.ctx
-	if !c.info.IsResource && len(request.SplitPath(c.info.Path)) == 3 {
+	ctx := c.Context
+	if !c.Info.IsResource && len(request.SplitPath(c.Info.Path)) == 3 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, discoveryTimeout)
 		defer cancel()
 	}
-	req := c.req.Clone(ctx)
+	req := c.HTTP.Clone(ctx)
 	req.Header.Del("Authorization") // credentials and impersonation concern this server only
 	for name := range req.Header {
 		if strings.HasPrefix(name, "Impersonate-") {
 			req.Header.Del(name)
 		}
 	}
-	authproxy.SetAuthProxyHeaders(req, c.user.Name, c.user.UID, c.user.Groups, c.user.Extra)
+	authproxy.SetAuthProxyHeaders(req, c.User.Name, c.User.UID, c.User.Groups, c.User.Extra)
 	location := &url.URL{Scheme: "https", Host: address, Path: req.URL.Path, RawPath: req.URL.RawPath, RawQuery: req.URL.RawQuery}
-	if err := connect.Proxy(c.w, req, location, to.Transport, true, httpstream.IsUpgradeRequest(req)); err != nil {
-		http.Error(c.w, err.Error(), http.StatusServiceUnavailable)
+	if err := connect.Proxy(c.Writer, req, location, to.Transport, true, httpstream.IsUpgradeRequest(req)); err != nil {
+		http.Error(c.Writer, err.Error(), http.StatusServiceUnavailable)
 	}
 	return nil
 }

@@ -13,68 +13,71 @@ import (
 
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/connect"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/subresource"
 )
 
 // route finds the endpoint of the path and the verb that answers.
-func (c *call) route() (_ verb, err error) {
-	in := &c.info
+func (s *Server) route(c *call.Call) (_ call.Verb, err error) {
+	in := &c.Info
 	if in.Group == "" && in.Prefix == "apis" {
 		return nil, apistatus.ErrPathNotFound
 	}
 	gvr := schema.GroupVersionResource{Group: in.Group, Version: in.Version, Resource: in.Resource}
 	var t *endpoint.Table
-	if c.ep, t, err = c.lookUp(gvr); err != nil {
+	if c.Endpoint, t, err = c.Registry.Find(c.Context, gvr); err != nil {
 		return nil, err
 	}
 	switch {
-	case c.ep == nil && !t.Builtin[gvr.Group]:
+	case c.Endpoint == nil && !t.Builtin[gvr.Group]:
 		return nil, apistatus.ErrPathNotFound
-	case c.ep == nil:
+	case c.Endpoint == nil:
 		return nil, apistatus.ResourceNotFound()
 	}
-	if do, err := c.routeConnect(); do != nil || err != nil {
+	if do, err := s.routeConnect(c); do != nil || err != nil {
 		return do, err
 	}
-	if err := c.ep.CheckPath(in); err != nil {
+	if err := c.Endpoint.CheckPath(in); err != nil {
 		return nil, err
 	}
-	if c.req.Method == http.MethodHead && !c.ep.Head || in.LegacyWatch && c.req.Method != http.MethodGet {
+	if c.HTTP.Method == http.MethodHead && !c.Endpoint.Head || in.LegacyWatch && c.HTTP.Method != http.MethodGet {
 		return nil, apistatus.MethodNotAllowed()
 	}
-	w := c.ep.ServedVersion.Warning
-	if w != "" && c.ep.WarnsEarly { // also on a path that its kind has not
-		c.warn(w)
+	w := c.Endpoint.ServedVersion.Warning
+	if w != "" && c.Endpoint.WarnsEarly { // also on a path that its kind has not
+		c.Warn(w)
 	}
-	do, err := c.routeVerb()
+	do, err := s.routeVerb(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.negotiate(); err != nil {
+	if err := s.negotiate(c); err != nil {
 		return nil, err
 	}
-	if w != "" && !c.ep.WarnsEarly {
-		c.warn(w)
+	if w != "" && !c.Endpoint.WarnsEarly {
+		c.Warn(w)
 	}
-	if err := c.namespaceFits(); err != nil {
+	if err := namespaceFits(c); err != nil {
 		return nil, err
 	}
-	return do, c.nameFits()
+	return do, nameFits(c)
 }
 
 // namespaceFits refuses the namespaces . and .., which would leave the keys of the resource.
 // kube-apiserver answers them with server errors.
-func (c *call) namespaceFits() error {
-	in := &c.info
-	if in.Namespace != "." && in.Namespace != ".." || c.ep.Virtual || !c.ep.Namespaced {
+func namespaceFits(c *call.Call) error {
+	in := &c.Info
+	if in.Namespace != "." && in.Namespace != ".." || c.Endpoint.Virtual || !c.Endpoint.Namespaced {
 		return nil
 	}
 	if in.Verb == "create" {
 		return apierrors.NewInternalError(fmt.Errorf("invalid resource name %q: [may not be '%s']", in.Namespace, in.Namespace))
 	}
-	key := strings.TrimPrefix(c.ep.StoragePrefix, "/registry") + "/" + in.Namespace
+	key := strings.TrimPrefix(c.Endpoint.StoragePrefix, "/registry") + "/" + in.Namespace
 	if in.Name != "" {
 		key += "/" + in.Name
 	}
@@ -82,145 +85,160 @@ func (c *call) namespaceFits() error {
 }
 
 // nameFits refuses names that cannot be part of a path.
-func (c *call) nameFits() error {
-	if c.ep.Virtual || len(c.info.Parts) < 2 {
+func nameFits(c *call.Call) error {
+	if c.Endpoint.Virtual || len(c.Info.Parts) < 2 {
 		return nil
 	}
-	if msgs := content.IsPathSegmentName(c.info.Name); len(msgs) > 0 {
-		return apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", c.info.Name, strings.Join(msgs, ";")))
+	if msgs := content.IsPathSegmentName(c.Info.Name); len(msgs) > 0 {
+		return apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", c.Info.Name, strings.Join(msgs, ";")))
 	}
 	return nil
 }
 
-func (c *call) negotiate() (err error) {
-	collection := c.req.Method == http.MethodGet && (len(c.info.Parts) == 1 || c.info.LegacyWatch)
-	sub := c.ep.Subresource(c.info.Subresource)
-	c.accept, err = c.s.offer.Negotiate(c.req, request.Constraints{
-		Collection: collection, Stream: c.info.Verb == "watch",
-		Custom: !c.ep.Protobuf && c.info.Subresource != "scale",
+func (s *Server) negotiate(c *call.Call) (err error) {
+	collection := c.HTTP.Method == http.MethodGet && (len(c.Info.Parts) == 1 || c.Info.LegacyWatch)
+	sub := c.Endpoint.Subresource(c.Info.Subresource)
+	c.Accept, err = c.Negotiator.Negotiate(c.HTTP, request.Constraints{
+		Collection: collection, Stream: c.Info.Verb == "watch",
+		Custom: !c.Endpoint.Protobuf && c.Info.Subresource != "scale",
 		// Reviews, bindings and the like are made and never read.
-		NoTable: c.ep.Virtual && !c.ep.Has("list") || sub != nil && !slices.Contains(sub.Verbs, "get"),
+		NoTable: c.Endpoint.Virtual && !c.Endpoint.Has("list") || sub != nil && !slices.Contains(sub.Verbs, "get"),
 	})
 	return err
 }
 
 // routeVerb picks the verb that answers.
-func (c *call) routeVerb() (verb, error) {
-	in := &c.info
+func (s *Server) routeVerb(c *call.Call) (call.Verb, error) {
+	in := &c.Info
 	if in.Subresource != "" {
-		return c.routeSubresource()
+		return s.routeSubresource(c)
 	}
 	named := len(in.Parts) > 1
-	if c.ep.Virtual {
-		if in.Verb == "create" && !named && c.ep.Has("create") {
-			return review, nil
+	if c.Endpoint.Virtual {
+		if in.Verb == "create" && !named && c.Endpoint.Has("create") {
+			return s.review(c)
 		}
-		return c.virtualRead(named)
+		return s.virtualRead(c, named)
 	}
 	want := in.Verb
-	if c.ep.Namespaced && in.Namespace == "" && !slices.Contains([]string{"list", "watch"}, want) {
-		return nil, c.ep.MethodNotAllowed(in)
+	if c.Endpoint.Namespaced && in.Namespace == "" && !slices.Contains([]string{"list", "watch"}, want) {
+		return nil, c.Endpoint.MethodNotAllowed(in)
 	}
-	var do verb
+	var do call.Verb
 	switch want {
 	case "get":
-		do = get
+		do = read.Get
 	case "list":
-		do = list
+		do = read.List
 	case "watch":
-		do = watchVerb
+		do = s.watches.Serve
 	case "create":
-		if !named || c.ep.PostToName {
-			do = create
+		if !named || c.Endpoint.PostToName {
+			do = s.writer.Create
 		}
 	case "update":
 		if named {
-			do = update
+			do = s.writer.Update
 		}
 	case "patch":
 		if named {
-			do = patchVerb
+			do = s.writer.Patch
 		}
 	case "delete":
-		do = deleteVerb
+		do = s.writer.Delete
 	case "deletecollection":
-		do = deleteCollection
+		do = s.writer.DeleteCollection
 	}
-	if do == nil || !c.ep.Has(want) {
-		return nil, c.ep.MethodNotAllowed(in)
+	if do == nil || !c.Endpoint.Has(want) {
+		return nil, c.Endpoint.MethodNotAllowed(in)
 	}
 	return do, nil
 }
 
-// virtualRead picks the verb for reads of resources that are not stored.
-func (c *call) virtualRead(named bool) (verb, error) {
-	if c.ep.Has(c.info.Verb) && (c.info.Verb == "get" || c.info.Verb == "list") {
-		return serveComputed, nil
+// review picks the verb for creates of kinds that are never stored.
+func (s *Server) review(c *call.Call) (call.Verb, error) {
+	if c.Endpoint.ServedGR == (schema.GroupResource{Resource: "bindings"}) {
+		return s.pods.CreateBinding, nil
 	}
-	if named && !c.ep.Has("get") {
+	f := s.cfg.Reviews[c.Endpoint.ServedGR]
+	if f == nil {
+		return nil, apistatus.MethodNotAllowed()
+	}
+	return subresource.Review(s.writer, f.answer), nil
+}
+
+// virtualRead picks the verb for reads of resources that are not stored.
+func (s *Server) virtualRead(c *call.Call, named bool) (call.Verb, error) {
+	if c.Endpoint.Has(c.Info.Verb) && (c.Info.Verb == "get" || c.Info.Verb == "list") {
+		return read.Computed(s.cfg.Reads[c.Endpoint.ServedGR]).Serve, nil
+	}
+	if named && !c.Endpoint.Has("get") {
 		return nil, apistatus.ResourceNotFound()
 	}
 	return nil, apistatus.MethodNotAllowed()
 }
 
 // routeSubresource picks the verb for a subresource of one object.
-func (c *call) routeSubresource() (verb, error) {
-	sub := c.ep.Subresource(c.info.Subresource)
+func (s *Server) routeSubresource(c *call.Call) (call.Verb, error) {
+	sub := c.Endpoint.Subresource(c.Info.Subresource)
 	if sub == nil {
-		return nil, c.ep.NoSubresource(c.info.Name)
+		return nil, c.Endpoint.NoSubresource(c.Info.Name)
 	}
-	if !slices.Contains(sub.Verbs, c.info.Verb) {
-		return nil, c.ep.MethodNotAllowed(&c.info)
+	if !slices.Contains(sub.Verbs, c.Info.Verb) {
+		return nil, c.Endpoint.MethodNotAllowed(&c.Info)
 	}
-	key := Subresource{c.ep.ServedGR, sub.Name}
-	if c.info.Verb == "create" {
-		if f := c.s.cfg.Subresources[key]; f != nil {
-			return subresourceCreate(f), nil
+	key := Subresource{c.Endpoint.ServedGR, sub.Name}
+	if c.Info.Verb == "create" {
+		if f := s.cfg.Subresources[key]; f != nil {
+			return subresource.Create(s.writer, f.answer), nil
 		}
-		if do := builtinCreates[sub.Name]; do != nil {
-			return do, nil
+		switch sub.Name {
+		case "binding":
+			return s.pods.Bind, nil
+		case "eviction":
+			return s.pods.Evict, nil
 		}
 		return nil, apistatus.MethodNotAllowed()
 	}
 	if sub.Name == "scale" {
-		return scale, nil
+		return s.writer.Scale, nil
 	}
-	switch c.info.Verb {
+	switch c.Info.Verb {
 	case "get":
-		return get, nil
+		return read.Get, nil
 	case "update":
-		return update, nil
+		return s.writer.Update, nil
 	case "patch":
-		return patchVerb, nil
+		return s.writer.Patch, nil
 	}
 	return nil, apistatus.MethodNotAllowed()
 }
 
-// routeConnect finds the verb of a subresource that leads elsewhere; nil if the path names
-// none.
-func (c *call) routeConnect() (verb, error) {
-	in := &c.info
-	do := connect.Find(c.ep.ServedGR, in.Subresource)
-	if do == nil || len(in.Parts) > 3 && in.Subresource != "proxy" || c.ep.Namespaced != (in.Namespace != "") {
+// routeConnect finds the verb of a subresource that connects to a kubelet, pod or service; nil
+// if the path names none.
+func (s *Server) routeConnect(c *call.Call) (call.Verb, error) {
+	in := &c.Info
+	do := connect.Find(c.Endpoint.ServedGR, in.Subresource)
+	if do == nil || len(in.Parts) > 3 && in.Subresource != "proxy" || c.Endpoint.Namespaced != (in.Namespace != "") {
 		return nil, nil
 	}
-	if in.Subresource != "proxy" && !slices.Contains(c.ep.Subresource(in.Subresource).Verbs, in.Verb) {
+	if in.Subresource != "proxy" && !slices.Contains(c.Endpoint.Subresource(in.Subresource).Verbs, in.Verb) {
 		return nil, apistatus.MethodNotAllowed()
 	}
-	return func(c *call) error {
+	return func(c *call.Call) error {
 		return do(&connect.Request{
-			HTTP: c.req, Context: c.ctx, Writer: c.w, Query: c.query, Info: &c.info, Objects: c.s.Lookup(), Network: c.s.network,
-			Authorize: func(verb string) error { return c.authorize(verb, c.info.Name) },
-			Admit:     c.admitConnect,
+			HTTP: c.HTTP, Context: c.Context, Writer: c.Writer, Query: c.Query, Info: &c.Info, Objects: s.Lookup(), Network: s.network,
+			Authorize: func(verb string) error { return c.Authorize(verb, c.Info.Name) },
+			Admit:     func(options runtime.Object) (runtime.Object, error) { return s.admitConnect(c, options) },
 		})
 	}, nil
 }
 
 // admitConnect asks admission about a connection's options and returns them as mutating
 // plugins have left them.
-func (c *call) admitConnect(options runtime.Object) (runtime.Object, error) {
-	r := c.admission(admission.Connect, options, nil, nil)
-	if err := c.chain().All(c.ctx, r); err != nil {
+func (s *Server) admitConnect(c *call.Call, options runtime.Object) (runtime.Object, error) {
+	r := s.writer.Operation(c).AdmissionRequest(admission.Connect, options, nil, nil)
+	if err := s.writer.Admission.All(c.Context, r); err != nil {
 		return nil, err
 	}
 	r.Done(true)

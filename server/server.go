@@ -5,79 +5,78 @@ import (
 	"log/slog"
 	"net/http"
 	"sync/atomic"
-	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/health"
 	"fairlead.dev/internal/server/inflight"
+	"fairlead.dev/internal/server/inject"
 	"fairlead.dev/internal/server/memory"
 	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/reach"
+	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/subresource"
 	"fairlead.dev/internal/server/watch"
+	"fairlead.dev/internal/server/write"
+	"fairlead.dev/internal/server/writetrace"
 	"fairlead.dev/watchcache"
 )
 
 // Server is an API server; see the package comment.
 type Server struct {
-	cfg        Config
-	log        *slog.Logger
-	hub        *watchcache.Hub
-	table      atomic.Pointer[endpoint.Table]
-	metrics    *metrics.Metrics
-	plugins    *admission.Timer
-	offer      request.Negotiator
-	inflight   *inflight.Limits
-	streams    *watch.Streams
-	decoded    decoded
-	network    *reach.Network
-	events     lifetime
-	merges     merges
-	writeCache writeCache
-	// health are the checks of /livez, /readyz and /healthz; stopping is set once the
-	// server is told to end.
-	health   []Check
-	slis     metrics.SLIs
+	cfg      Config
+	log      *slog.Logger
+	hub      *watchcache.Hub
+	registry *endpoint.Registry
+	env      *call.Environment
+	metrics  *metrics.Metrics
+	inflight *inflight.Limits
+	streams  *watch.Streams
+	decoded  decoded
+	network  *reach.Network
 	stopping atomic.Bool
+
+	watches *read.Watches
+	writer  *write.Writer
+	pods    *subresource.Pods
+	health  *health.Checks
+	pages   *health.Pages
+
+	// resources answers authorized requests for resources: serveResource, perhaps decorated.
+	// decorate decorates a verb.
+	resources call.Verb
+	decorate  func(call.Verb) call.Verb
 }
 
 // New loads the store's objects into the watch caches and returns a server
 // that can serve at once.
 func New(cfg Config) (*Server, error) {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Metrics == nil {
-		cfg.Metrics = prometheus.NewRegistry()
-		cfg.Metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	}
-	setDefault(&cfg.WatchTimeout, 30*time.Minute)
-	setDefault(&cfg.WriteTimeout, 30*time.Second)
-	setDefault(&cfg.BookmarkEvery, time.Minute)
-	setDefault(&cfg.EventTTL, time.Hour)
-	setDefault(&cfg.RequestTimeout, time.Minute)
-
+	setDefaults(&cfg)
 	cfg.History.Trace, cfg.History.Log = cfg.Trace, cfg.Log
 	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, log: cfg.Log, hub: hub,
+		cfg: cfg, log: cfg.Log, hub: hub, registry: &endpoint.Registry{},
 		metrics:  metrics.New(cfg.Metrics),
-		offer:    request.NewNegotiator(cfg.CBOR),
 		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
 	}
+	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), Registry: s.registry}
+	s.writer = &write.Writer{Config: write.Config{
+		Environment: s.env, Store: cfg.Store, Committer: write.StoreCommitter{Store: cfg.Store}, CBOR: cfg.CBOR, EventTTL: cfg.EventTTL,
+	}}
+	s.pods = &subresource.Pods{Writer: s.writer, Objects: s.Lookup()}
 	s.streams = watch.NewStreams(watch.Config{Log: cfg.Log, Holds: s.holds, WriteTimeout: cfg.WriteTimeout, BookmarkEvery: cfg.BookmarkEvery})
+	s.watches = &read.Watches{Streams: s.streams, Metrics: s.metrics, Compacted: cfg.Store.Compacted, Timeout: cfg.WatchTimeout}
 	s.network = reach.New(s.Lookup(), cfg.Local)
-	s.events.ttl = cfg.EventTTL
-	cfg.Metrics.MustRegister(metrics.CacheMetrics{Hub: hub, Stored: func() map[schema.GroupResource]*endpoint.Endpoint { return s.table.Load().Stored }})
+	cfg.Metrics.MustRegister(metrics.CacheMetrics{Hub: hub, Stored: func() map[schema.GroupResource]*endpoint.Endpoint { return s.registry.Table().Stored }})
 	if cfg.Trace != nil {
 		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))
 	}
@@ -88,20 +87,46 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	s.streams.Definitions, s.streams.Trace, s.streams.Faults = s.cfg.Definitions, s.cfg.Trace, s.cfg.Faults
-	if f := s.cfg.Faults; f != nil {
-		f.Serve(breaker{s})
-	}
-	if s.cfg.Authenticator == nil {
-		s.cfg.Authenticator = auth.WithAnonymous(auth.InProcess())
-	}
-	if s.cfg.Authorizer == nil {
-		s.cfg.Authorizer = auth.AllowAll
-	}
-	s.health, s.slis = s.newHealth(), metrics.NewSLIs()
-	s.plugins = admission.NewTimer(s.cfg.Admission)
-	s.cfg.Metrics.MustRegister(s.plugins)
+	s.assemble()
 	return s, nil
+}
+
+// assemble sets up the parts that depend on members which Config.Wire may set.
+func (s *Server) assemble() {
+	cfg := &s.cfg
+	if cfg.Authenticator == nil {
+		cfg.Authenticator = auth.WithAnonymous(auth.InProcess())
+	}
+	if cfg.Authorizer == nil {
+		cfg.Authorizer = auth.AllowAll
+	}
+	s.env.Authorizer = cfg.Authorizer
+	s.registry.Definitions = cfg.Definitions
+	s.streams.Definitions, s.streams.Trace, s.streams.Faults = cfg.Definitions, cfg.Trace, cfg.Faults
+	checks := health.Config{Store: cfg.Store, Writable: cfg.Writable, Caches: s.hub.Err, Stopping: s.stopping.Load}
+	for _, check := range cfg.Health {
+		checks.More = append(checks.More, health.Check(check))
+	}
+	s.health = health.New(checks)
+	s.pages = &health.Pages{Version: cfg.Version, Flags: cfg.Flags}
+
+	plugins := admission.NewTimer(cfg.Admission)
+	cfg.Metrics.MustRegister(plugins)
+	s.writer.Admission = metrics.TimedChain{Chain: cfg.Admission, AdmissionSteps: s.metrics.AdmissionSteps, Timer: plugins}
+	s.writer.Written = cfg.Written
+	s.resources, s.decorate = s.serveResource, func(do call.Verb) call.Verb { return do }
+	if cfg.Faults != nil {
+		cfg.Faults.Serve(&inject.Breaker{Store: cfg.Store, Streams: s.streams, Objects: s.Lookup(), Trace: cfg.Trace})
+		faults := &inject.Injector{Set: cfg.Faults}
+		s.writer.Admission = faults.Admission(s.writer.Admission)
+		s.resources, s.decorate = faults.Handler(s.resources), faults.Verb
+	}
+	if cfg.Trace != nil {
+		t := &writetrace.Tracer{Log: cfg.Trace}
+		s.writer.Admission = t.Admission(s.writer.Admission)
+		s.writer.Committer = t.Committer(s.writer.Committer)
+		s.resources = t.Handler(s.resources)
+	}
 }
 
 // Run drives the watch caches until ctx ends; then it ends all watches.
@@ -122,10 +147,10 @@ func (s *Server) Run(ctx context.Context) error {
 // served and before the watches of removed ones end: a client that sees a kind described can
 // use it, and one that sees its watch end no longer finds it described.
 func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
-	before := s.table.Load()
+	before := s.registry.Table()
 	now := endpoint.NewTable(s.hub, resources, before)
-	s.table.Store(now)
-	s.merges.keep(resources)
+	s.registry.Replace(now)
+	s.writer.Keep(resources)
 	for _, d := range describers {
 		d.Set(resources)
 	}
@@ -139,7 +164,7 @@ type Describer interface {
 }
 
 // Resources returns the resources that are served now. They are shared.
-func (s *Server) Resources() []*resource.Resource { return s.table.Load().Rows }
+func (s *Server) Resources() []*resource.Resource { return s.registry.Table().Rows }
 
 // Lookup reads the server's objects.
 func (s *Server) Lookup() auth.Lookup { return lookup{s} }
@@ -149,7 +174,7 @@ func (s *Server) Network() *reach.Network { return s.network }
 
 // Cache is the watch cache of a resource, nil if it is not served or not stored.
 func (s *Server) Cache(gr schema.GroupResource) *watchcache.Cache {
-	if ep := s.table.Load().Stored[gr]; ep != nil {
+	if ep := s.registry.Stored(gr); ep != nil {
 		return ep.Cache
 	}
 	return nil
@@ -157,13 +182,7 @@ func (s *Server) Cache(gr schema.GroupResource) *watchcache.Cache {
 
 // holds reports whether the endpoint's cache is still the one of its resource.
 func (s *Server) holds(ep *endpoint.Endpoint) bool {
-	return s.table.Load().Caches[ep.StoragePrefix+"/"] == ep.Cache
-}
-
-func setDefault(d *time.Duration, to time.Duration) {
-	if *d == 0 {
-		*d = to
-	}
+	return s.registry.Table().Caches[ep.StoragePrefix+"/"] == ep.Cache
 }
 
 // Transport is the wire in memory: a RoundTripper that calls the server's handler for requests

@@ -25,11 +25,11 @@ type Watcher struct {
 }
 
 // watchers serves WatchersPath.
-func (c *call) watchers() error {
+func (c *serving) watchers() error {
 	if c.s.cfg.Trace == nil {
 		return apistatus.ErrPathNotFound
 	}
-	return c.writeJSON(http.StatusOK, c.s.watchers())
+	return c.WriteJSON(http.StatusOK, c.s.watchers())
 }
 
 // watchers returns the open watches in the order in which they began.

@@ -155,3 +155,12 @@ func (in *Info) LongRunning() bool {
 	}
 	return false
 }
+
+// Writes reports whether the verb changes objects.
+func (in *Info) Writes() bool {
+	switch in.Verb {
+	case "create", "update", "patch", "delete", "deletecollection":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,32 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/inflight"
+)
+
+// fail answers with an error. A response that has begun is cut off.
+func (c *serving) fail(err error) {
+	if c.Writer.Code != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	if errors.Is(err, apistatus.ErrPathNotFound) {
+		http.Error(c.Writer, err.Error(), http.StatusNotFound)
+		return
+	}
+	if errors.Is(err, inflight.ErrBusy) {
+		c.refuseBusy()
+		return
+	}
+	status := apistatus.Of(err)
+	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
+		c.Writer.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
+	}
+	if e := c.Write(int(status.Code), c.Negotiator.ForStatus(c.HTTP), status); e != nil {
+		c.Log.Debug("answer not written", "error", e)
+	}
+}
