@@ -69,6 +69,10 @@ func allocation(f *check.Errors, p *check.Path, a *resourcev1.AllocationResult, 
 		poolName(f, p.Child("pool"), r.Pool)
 		f.Label(p.Child("device"), r.Device)
 		bindingConditions(f, p, r.BindingConditions, r.BindingFailureConditions)
+		for i, t := range r.Tolerations {
+			t.Value = "" // only the request's is validated
+			toleration(f, p.Child("tolerations").Index(i), &t)
+		}
 		if r.ShareID != nil {
 			shareID(f, p.Child("shareID"), string(*r.ShareID))
 		}

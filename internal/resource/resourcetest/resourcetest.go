@@ -58,6 +58,12 @@ func New(t *testing.T, rows []*resource.Resource, valid string) *Kind {
 	return nil
 }
 
+// Object returns the valid object in the storage version.
+func (k *Kind) Object(t *testing.T) resource.Object {
+	t.Helper()
+	return k.object(t, "", true)
+}
+
 // object returns the changed object in the storage version, with defaults unless raw is set.
 func (k *Kind) object(t *testing.T, change string, raw bool) resource.Object {
 	t.Helper()
@@ -104,11 +110,11 @@ func (k *Kind) updated(t *testing.T, change string) (obj, old resource.Object) {
 	return obj, old
 }
 
-// reported returns the changed object and the stored one, which has the status of the valid object, as a write of the
-// status sees them before validation.
-func (k *Kind) reported(t *testing.T, change string) (obj, old resource.Object) {
+// reported returns the changed object and the stored one, which has the status of the valid object with the change
+// "was", as a write of the status sees them before validation.
+func (k *Kind) reported(t *testing.T, was, change string) (obj, old resource.Object) {
 	t.Helper()
-	old, obj = k.object(t, "", false), k.object(t, change, false)
+	old, obj = k.object(t, was, false), k.object(t, change, false)
 	stored(old)
 	stored(obj)
 	if k.row.Strategy.PrepareForStatusUpdate != nil {
@@ -123,35 +129,63 @@ func stored(obj metav1.Object) {
 	obj.SetUID("00000000-0000-0000-0000-000000000001")
 }
 
+// CreateErrors returns the errors of creating the changed object.
+func (k *Kind) CreateErrors(t *testing.T, change string) field.ErrorList {
+	t.Helper()
+	return resource.ValidateNew(k.row, k.created(t, change))
+}
+
+// UpdateErrors returns the errors of changing the valid object.
+func (k *Kind) UpdateErrors(t *testing.T, change string) field.ErrorList {
+	t.Helper()
+	obj, old := k.updated(t, change)
+	errs := resource.ValidateObjectMetaUpdate(obj, old)
+	if k.row.Strategy.ValidateUpdate != nil {
+		errs = append(errs, k.row.Strategy.ValidateUpdate(obj, old)...)
+	}
+	return errs
+}
+
+// StatusErrors returns the errors of changing the status of the valid object.
+func (k *Kind) StatusErrors(t *testing.T, change string) field.ErrorList {
+	t.Helper()
+	return k.statusErrors(t, "", change)
+}
+
+// FirstStatusErrors returns the errors of writing the first status of the valid object.
+func (k *Kind) FirstStatusErrors(t *testing.T, change string) field.ErrorList {
+	t.Helper()
+	return k.statusErrors(t, "status: ~", change)
+}
+
+func (k *Kind) statusErrors(t *testing.T, was, change string) field.ErrorList {
+	t.Helper()
+	obj, old := k.reported(t, was, change)
+	errs := resource.ValidateObjectMetaUpdate(obj, old)
+	if k.row.Strategy.ValidateStatusUpdate != nil {
+		errs = append(errs, k.row.Strategy.ValidateStatusUpdate(obj, old)...)
+	}
+	return errs
+}
+
 // Create checks the errors of creating the changed objects.
 func (k *Kind) Create(t *testing.T, cases []Case) {
 	each(t, "create", cases, func(t *testing.T, c Case) {
-		obj := k.created(t, c.change())
-		same(t, lines(resource.ValidateNew(k.row, obj)), c.want())
+		same(t, lines(k.CreateErrors(t, c.change())), c.want())
 	})
 }
 
 // Update checks the errors of changing the valid object.
 func (k *Kind) Update(t *testing.T, cases []Case) {
 	each(t, "update", cases, func(t *testing.T, c Case) {
-		obj, old := k.updated(t, c.change())
-		errs := resource.ValidateObjectMetaUpdate(obj, old)
-		if k.row.Strategy.ValidateUpdate != nil {
-			errs = append(errs, k.row.Strategy.ValidateUpdate(obj, old)...)
-		}
-		same(t, lines(errs), c.want())
+		same(t, lines(k.UpdateErrors(t, c.change())), c.want())
 	})
 }
 
 // Status checks the errors of changing the status of the valid object.
 func (k *Kind) Status(t *testing.T, cases []Case) {
 	each(t, "status", cases, func(t *testing.T, c Case) {
-		obj, old := k.reported(t, c.change())
-		errs := resource.ValidateObjectMetaUpdate(obj, old)
-		if k.row.Strategy.ValidateStatusUpdate != nil {
-			errs = append(errs, k.row.Strategy.ValidateStatusUpdate(obj, old)...)
-		}
-		same(t, lines(errs), c.want())
+		same(t, lines(k.StatusErrors(t, c.change())), c.want())
 	})
 }
 
@@ -183,7 +217,7 @@ func (k *Kind) Updated(t *testing.T, cases []Case) {
 // Reported checks values of the changed objects as a write of the status stores them.
 func (k *Kind) Reported(t *testing.T, cases []Case) {
 	each(t, "reported", cases, func(t *testing.T, c Case) {
-		obj, _ := k.reported(t, c.change())
+		obj, _ := k.reported(t, "", c.change())
 		has(t, obj, c.want())
 	})
 }
