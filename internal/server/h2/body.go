@@ -80,7 +80,7 @@ func (b *body) fail(err error) {
 // Read is called by the handler.
 func (b *body) Read(p []byte) (int, error) {
 	if b.expects {
-		b.once.Do(b.x.proceed)
+		b.once.Do(b.x.sendContinue)
 	}
 	if len(p) == 0 {
 		return 0, nil

@@ -25,12 +25,12 @@ const (
 	maxRead = 64 << 10
 	// outLimit is the number of bytes waiting to be written from which handlers block.
 	outLimit = 64 << 10
-	// maxAnswers bounds the frames waiting to be written that the peer has caused (acknowledgements, resets).
-	maxAnswers = 10_000
-	// greetingTimeout is how long a client may take to send its preface and SETTINGS, and lingerTimeout how long to
+	// maxControlFrames bounds the frames waiting to be written that the peer has caused (acknowledgements, resets).
+	maxControlFrames = 10_000
+	// prefaceTimeout is how long a client may take to send its preface and SETTINGS, and lingerTimeout how long to
 	// read the last frames.
-	greetingTimeout = 10 * time.Second
-	lingerTimeout   = time.Second
+	prefaceTimeout = 10 * time.Second
+	lingerTimeout  = time.Second
 )
 
 var (
@@ -54,10 +54,10 @@ type conn struct {
 	mu struct {
 		sync.Mutex
 		streams map[uint32]*stream
-		// last is the highest stream ID that the client has used.
-		last uint32
-		// fed lists the sources whose bytes are in the buffer being written.
-		fed []Flushed
+		// lastStream is the highest stream ID that the client has used.
+		lastStream uint32
+		// unflushed lists the sources whose bytes are in the buffer being written.
+		unflushed []Flushed
 		// recentResets are the streams that were reset last.
 		recentResets struct {
 			ids  [16]uint32
@@ -65,20 +65,20 @@ type conn struct {
 		}
 		// err is the error that ended the connection.
 		err error
-		// leaving: GOAWAY has been sent, and streams above until are ignored.
-		leaving bool
-		until   uint32
+		// goingAway: GOAWAY has been sent, and streams above lastAccepted are ignored.
+		goingAway    bool
+		lastAccepted uint32
 
-		// out holds the frames to be written, in order, or nil. answers counts those that the peer
-		// has caused. writing is set while a goroutine has the writer role, and released is signalled when it gives
-		// the role up. epoch counts the buffers that the role has taken from out.
-		out      *buffer
-		tail     *buffer // belongs to the role: bytes to write before those in out
-		epoch    uint64
-		answers  int
-		writing  bool
-		released sync.Cond
-		since    time.Time // when the current write began, or zero
+		// out holds the frames to be written, in order, or nil. controlFrames counts those that the
+		// peer has caused. writing is set while a goroutine has the writer role, and released is
+		// signalled when it gives the role up. epoch counts the buffers that the role has taken from out.
+		out           *buffer
+		tail          *buffer // belongs to the role: bytes to write before those in out
+		epoch         uint64
+		controlFrames int
+		writing       bool
+		released      sync.Cond
+		writeStart    time.Time // when the current write began, or zero
 
 		hpack    *hpack.Encoder
 		block    headerBlock
@@ -94,10 +94,10 @@ type conn struct {
 		waiting  []*stream
 		spare    spare
 
-		credit          credit // bytes the client may send on the connection
-		unackedSettings int    // SETTINGS frames the client has not acknowledged
+		receive         receiveWindow // for DATA on the connection
+		unackedSettings int           // SETTINGS frames the client has not acknowledged
 
-		tick tick
+		timer deadlineTimer
 	}
 
 	// hook serializes calls of the http.Server's ConnState.
@@ -122,7 +122,7 @@ func newConn(s *Server, ctx context.Context, nc net.Conn, state *tls.ConnectionS
 	m.streams = map[uint32]*stream{}
 	m.hpack = hpack.NewEncoder(&m.block)
 	m.window, m.initial, m.maxFrame = initialWindow, initialWindow, 16<<10
-	c.greet()
+	c.sendSettings()
 	return c
 }
 
@@ -143,8 +143,8 @@ func (c *conn) serve() {
 	if errors.As(err, &code) {
 		c.server.logf("h2: connection error from %s: %v", c.remote, err)
 		c.mu.Lock()
-		c.framer.WriteGoAway(c.mu.last, http2.ErrCode(code), nil)
-		c.mu.leaving = true
+		c.framer.WriteGoAway(c.mu.lastStream, http2.ErrCode(code), nil)
+		c.mu.goingAway = true
 		c.endStreams(errGone)
 		c.write()
 		c.mu.Unlock()
@@ -159,7 +159,7 @@ func (c *conn) read() error {
 	c.mu.Lock()
 	c.wake()
 	c.mu.Unlock()
-	c.nc.SetReadDeadline(time.Now().Add(greetingTimeout))
+	c.nc.SetReadDeadline(time.Now().Add(prefaceTimeout))
 	preface := make([]byte, len(http2.ClientPreface))
 	if _, err := io.ReadFull(c.nc, preface); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (c *conn) read() error {
 	c.reportState()
 	f, err := c.framer.ReadFrame()
 	if err != nil {
-		return fault(err)
+		return connectionError(err)
 	}
 	if s, ok := f.(*http2.SettingsFrame); !ok || s.IsAck() {
 		return http2.ConnectionError(http2.ErrCodeProtocol)
@@ -191,21 +191,21 @@ func (c *conn) read() error {
 			}
 		}
 		if err != nil {
-			return fault(err)
+			return connectionError(err)
 		}
 	}
 }
 
-// fault turns an error of the framer into a connection error where RFC 9113 asks for one.
-func fault(err error) error {
+// connectionError turns an error of the framer into a connection error where RFC 9113 asks for one.
+func connectionError(err error) error {
 	if errors.Is(err, http2.ErrFrameTooLarge) {
 		return http2.ConnectionError(http2.ErrCodeFrameSize)
 	}
 	return err
 }
 
-// greet sends the server's SETTINGS, which must be the first frame.
-func (c *conn) greet() {
+// sendSettings sends the server's SETTINGS, which must be the first frame.
+func (c *conn) sendSettings() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.framer.WriteSettings(
@@ -218,8 +218,8 @@ func (c *conn) greet() {
 	// Large enough for only the streams' windows to limit uploads.
 	full := min(int64(c.maxStreams)*bodyWindow, maxWindow)
 	c.framer.WriteWindowUpdate(0, uint32(full-initialWindow))
-	c.mu.credit = credit{left: full, full: full}
-	c.idle()
+	c.mu.receive = receiveWindow{available: full, size: full}
+	c.becomeIdle()
 }
 
 // linger reads until the peer closes, so that closing the connection does not discard data that the peer has not
@@ -235,8 +235,8 @@ func (c *conn) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mu.err = err
-	c.mu.tick.stop()
-	c.mu.spare.dismiss()
+	c.mu.timer.stop()
+	c.mu.spare.stopAll()
 	c.endStreams(err)
 	for c.mu.writing {
 		c.mu.released.Wait()

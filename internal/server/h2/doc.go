@@ -24,7 +24,7 @@
 //   - The reader is the goroutine that net/http provides. It reads frames and
 //     never writes, so it keeps reading even if the peer does not.
 //   - A handler runs on a goroutine of its own, which may have run other handlers
-//     of the connection before. Its output is gathered in a buffer of its
+//     of the connection before. Its output is buffered in a buffer of its
 //     response and moves from there into conn.mu.out, as far as both windows
 //     allow. The handler waits until the rest has moved too.
 //   - Writing is a role, not a goroutine. A goroutine that finds frames in out
@@ -58,7 +58,7 @@
 //     RFC 9113. Limits: http.HTTP2Config.MaxConcurrentStreams streams, above which
 //     they are refused; as many handlers, so that a stream whose predecessors were
 //     reset early waits for a handler, and four times as many waiting end the
-//     connection; http.Server.MaxHeaderBytes of headers; 10,000 unwritten answers
+//     connection; http.Server.MaxHeaderBytes of headers; 10,000 unwritten responses
 //     to pings, settings and errors; 256 KB unread of each request's body.
 //
 // # Shutdown

@@ -20,8 +20,8 @@ type exchange struct {
 
 	// The fields below are guarded by conn.mu.
 
-	// credit is the flow-control credit of the client for the body.
-	credit credit
+	// receive is the stream's receive window, for the body.
+	receive receiveWindow
 	// trailer holds the fields received after the body.
 	trailer http.Header
 	// pending is the data to be sent next, and ends marks it as the last. sending is set until it has been moved to
@@ -82,7 +82,7 @@ func (x *exchange) run() {
 		if x.req.MultipartForm != nil {
 			x.req.MultipartForm.RemoveAll()
 		}
-		c.left(x)
+		c.handlerReturned(x)
 	}()
 	x.handler.ServeHTTP(&x.w, x.req)
 	x.w.finish()
@@ -101,8 +101,8 @@ func (x *exchange) panicked(p any) {
 	c.reset(x.st, http2.ErrCodeInternal, errClosed)
 }
 
-// left is called when a handler has returned. Its source takes over the stream, and a waiting exchange may start.
-func (c *conn) left(x *exchange) {
+// handlerReturned is called when a handler has returned. Its source takes over the stream, and a waiting exchange may start.
+func (c *conn) handlerReturned(x *exchange) {
 	st := x.st
 	c.mu.Lock()
 	var orphan Source
@@ -142,8 +142,8 @@ func (c *conn) left(x *exchange) {
 	}
 }
 
-// proceed sends 100 Continue to a client that waits for it before sending the body.
-func (x *exchange) proceed() {
+// sendContinue sends 100 Continue to a client that waits for it before sending the body.
+func (x *exchange) sendContinue() {
 	c := x.st.c
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,29 +1,30 @@
 package h2
 
-// credit is the number of bytes that the peer may still send, on a stream or on the connection. Read bytes are
-// returned in pieces of a quarter of the window, so that short bodies need no WINDOW_UPDATE.
-type credit struct {
-	left, full int64
-	// bytes read and not yet returned
+// receiveWindow is the flow-control window for DATA from the peer, of a stream or of the connection. Credit for read
+// bytes is returned in pieces of a quarter of the window, so that short bodies need no WINDOW_UPDATE.
+type receiveWindow struct {
+	// available is the number of bytes that the peer may still send, size that of the whole window.
+	available, size int64
+	// read is the number of bytes that were read and not yet returned as credit.
 	read int64
 }
 
-// take accounts for n received bytes. It returns false if they exceed the credit.
-func (w *credit) take(n int64) bool {
-	if n > w.left {
+// take accounts for n received bytes. It returns false if they exceed the window.
+func (w *receiveWindow) take(n int64) bool {
+	if n > w.available {
 		return false
 	}
-	w.left -= n
+	w.available -= n
 	return true
 }
 
 // done accounts for n bytes that have been read. It returns the increment to send in a WINDOW_UPDATE, or 0 if that can wait.
-func (w *credit) done(n int64) uint32 {
-	if w.read += n; w.read < w.full/4 {
+func (w *receiveWindow) done(n int64) uint32 {
+	if w.read += n; w.read < w.size/4 {
 		return 0
 	}
 	back := w.read
-	w.left, w.read = w.left+back, 0
+	w.available, w.read = w.available+back, 0
 	return uint32(back)
 }
 
@@ -33,21 +34,21 @@ func (c *conn) consumed(st *stream, n int) {
 	if n == 0 {
 		return
 	}
-	if back := c.mu.credit.done(int64(n)); back > 0 {
+	if back := c.mu.receive.done(int64(n)); back > 0 {
 		c.framer.WriteWindowUpdate(0, back)
 		c.wake()
 	}
 	if st == nil || st.closed || st.remoteEnded || st.x == nil {
 		return
 	}
-	if back := st.x.credit.done(int64(n)); back > 0 {
+	if back := st.x.receive.done(int64(n)); back > 0 {
 		c.framer.WriteWindowUpdate(st.id, back)
 		c.wake()
 	}
 }
 
-// widen adds n bytes to a send window. It returns false if the window would exceed its maximum.
-func widen(window *int64, granted, n int64) bool {
+// increaseWindow adds n bytes to a send window. It returns false if the window would exceed its maximum.
+func increaseWindow(window *int64, granted, n int64) bool {
 	if *window+granted+n > maxWindow {
 		return false
 	}
@@ -55,8 +56,8 @@ func widen(window *int64, granted, n int64) bool {
 	return true
 }
 
-// allow resumes the streams that the connection's window held up.
-func (c *conn) allow() {
+// resumeStalled resumes the streams that the connection's window held up.
+func (c *conn) resumeStalled() {
 	for st := c.mu.stalled.first; st != nil; {
 		next := st.next
 		if st.window > 0 {
@@ -67,8 +68,8 @@ func (c *conn) allow() {
 	}
 }
 
-// allowStream resumes one stream, whose window has grown.
-func (c *conn) allowStream(st *stream) {
+// resumeStream resumes one stream, whose window has grown.
+func (c *conn) resumeStream(st *stream) {
 	if st.window <= 0 {
 		return
 	}

@@ -36,8 +36,8 @@ func get(t *testing.T, s *httptest.Server, method string, body io.Reader) (*http
 	return resp, string(data), err
 }
 
-// TestAsNetHTTP serves each handler by net/http and by this package; clients must see the same.
-func TestAsNetHTTP(t *testing.T) {
+// TestLikeNetHTTP serves each handler by net/http and by this package; clients must see the same.
+func TestLikeNetHTTP(t *testing.T) {
 	for _, q := range []struct {
 		name, method string
 		h            http.HandlerFunc
@@ -240,8 +240,8 @@ func TestExpectContinue(t *testing.T) {
 // key is a context key.
 type key struct{}
 
-// TestClientLeaves checks that the handler's context and its children end.
-func TestClientLeaves(t *testing.T) {
+// TestClientDisconnects checks that the handler's context and its children end.
+func TestClientDisconnects(t *testing.T) {
 	begun, done := make(chan struct{}), make(chan error, 1)
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		ctx, cancel := context.WithTimeout(context.WithValue(req.Context(), key{}, "v"), time.Hour)

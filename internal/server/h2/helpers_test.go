@@ -231,8 +231,8 @@ func (p *peer) encode(fields ...string) []byte {
 	return p.block.Bytes()
 }
 
-// dialDeaf connects a peer that does not read after the SETTINGS.
-func dialDeaf(t testing.TB, h http.Handler, o options) *peer {
+// dialUnread connects a peer that does not read after the SETTINGS.
+func dialUnread(t testing.TB, h http.Handler, o options) *peer {
 	t.Helper()
 	p := connect(t, h, h2.Install(server(t, o), o.Options))
 	wrote := make(chan error, 1)

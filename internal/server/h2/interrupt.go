@@ -26,7 +26,7 @@ func Interrupt(w http.ResponseWriter, code int, header http.Header, body []byte)
 }
 
 func (x *exchange) interrupt(code int, header http.Header, body []byte) {
-	fields := []hpack.HeaderField{{Name: "date", Value: today()}}
+	fields := []hpack.HeaderField{{Name: "date", Value: dateHeader()}}
 	for name, values := range header {
 		if name == "Content-Length" {
 			continue

@@ -21,7 +21,7 @@ func (c *conn) process(f http2.Frame) error {
 			return nil
 		}
 		c.framer.WritePing(true, f.Data)
-		return c.answered()
+		return c.checkControlFrames()
 	case *http2.DataFrame:
 		return c.data(f)
 	case *http2.RSTStreamFrame:
@@ -31,19 +31,20 @@ func (c *conn) process(f http2.Frame) error {
 			return c.resetAny(f.StreamID, http2.ErrCodeProtocol)
 		}
 	case *http2.GoAwayFrame:
-		c.leave()
+		c.sendGoAway()
 	case *http2.PushPromiseFrame:
 		return http2.ConnectionError(http2.ErrCodeProtocol)
 	}
 	return nil
 }
 
-// answer counts an outgoing frame that the peer has caused.
-func (c *conn) answer() { c.mu.answers++ }
+// countControlFrame counts an outgoing frame that the peer has caused.
+func (c *conn) countControlFrame() { c.mu.controlFrames++ }
 
-// answered counts such a frame and has it written. The limit protects memory from a peer that causes many and does not read.
-func (c *conn) answered() error {
-	if c.answer(); c.mu.answers > maxAnswers {
+// checkControlFrames counts such a frame and wakes the writer. The limit protects memory from a peer that causes many
+// frames and does not read.
+func (c *conn) checkControlFrames() error {
+	if c.countControlFrame(); c.mu.controlFrames > maxControlFrames {
 		return http2.ConnectionError(http2.ErrCodeEnhanceYourCalm)
 	}
 	c.wake()
@@ -55,7 +56,7 @@ func (c *conn) refuse(se http2.StreamError) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if se.StreamID%2 == 1 {
-		c.mu.last = max(c.mu.last, se.StreamID)
+		c.mu.lastStream = max(c.mu.lastStream, se.StreamID)
 	}
 	return c.resetAny(se.StreamID, se.Code)
 }
@@ -66,11 +67,11 @@ func (c *conn) resetAny(id uint32, code http2.ErrCode) error {
 	if st := c.mu.streams[id]; st != nil {
 		c.close(st, http2.StreamError{StreamID: id, Code: code})
 	}
-	return c.answered()
+	return c.checkControlFrames()
 }
 
-// unopened reports whether the client has not opened the stream yet (RFC 9113's idle state).
-func (c *conn) unopened(id uint32) bool { return id%2 == 0 || id > c.mu.last }
+// isIdle reports whether the client has not opened the stream yet (RFC 9113's idle state).
+func (c *conn) isIdle(id uint32) bool { return id%2 == 0 || id > c.mu.lastStream }
 
 func (c *conn) settings(f *http2.SettingsFrame) error {
 	if f.IsAck() {
@@ -86,7 +87,7 @@ func (c *conn) settings(f *http2.SettingsFrame) error {
 		return err
 	}
 	c.framer.WriteSettingsAck()
-	return c.answered()
+	return c.checkControlFrames()
 }
 
 func (c *conn) setting(s http2.Setting) error {
@@ -102,10 +103,10 @@ func (c *conn) setting(s http2.Setting) error {
 		more := int64(s.Val) - c.mu.initial
 		c.mu.initial = int64(s.Val)
 		for _, st := range c.mu.streams {
-			if !widen(&st.window, st.granted, more) {
+			if !increaseWindow(&st.window, st.granted, more) {
 				return http2.ConnectionError(http2.ErrCodeFlowControl)
 			}
-			c.allowStream(st)
+			c.resumeStream(st)
 		}
 	}
 	return nil
@@ -114,32 +115,32 @@ func (c *conn) setting(s http2.Setting) error {
 func (c *conn) windowUpdate(f *http2.WindowUpdateFrame) error {
 	n := int64(f.Increment)
 	if f.StreamID == 0 {
-		if !widen(&c.mu.window, c.mu.granted, n) {
+		if !increaseWindow(&c.mu.window, c.mu.granted, n) {
 			return http2.ConnectionError(http2.ErrCodeFlowControl)
 		}
-		c.allow()
+		c.resumeStalled()
 		c.write()
 		return nil
 	}
-	if c.unopened(f.StreamID) {
+	if c.isIdle(f.StreamID) {
 		return http2.ConnectionError(http2.ErrCodeProtocol)
 	}
 	st := c.mu.streams[f.StreamID]
 	if st == nil {
 		return nil
 	}
-	if !widen(&st.window, st.granted, n) {
+	if !increaseWindow(&st.window, st.granted, n) {
 		return c.resetAny(st.id, http2.ErrCodeFlowControl)
 	}
 	if st.in == nil || st.in == &c.mu.stalled {
-		c.allowStream(st)
+		c.resumeStream(st)
 		c.write()
 	}
 	return nil
 }
 
 func (c *conn) rstStream(f *http2.RSTStreamFrame) error {
-	if c.unopened(f.StreamID) {
+	if c.isIdle(f.StreamID) {
 		return http2.ConnectionError(http2.ErrCodeProtocol)
 	}
 	if st := c.mu.streams[f.StreamID]; st != nil {
@@ -151,13 +152,13 @@ func (c *conn) rstStream(f *http2.RSTStreamFrame) error {
 // data receives a piece of a body.
 func (c *conn) data(f *http2.DataFrame) error {
 	id, n := f.StreamID, int64(f.Length)
-	if c.unopened(id) {
-		if c.mu.leaving {
+	if c.isIdle(id) {
+		if c.mu.goingAway {
 			return nil
 		}
 		return http2.ConnectionError(http2.ErrCodeProtocol)
 	}
-	if !c.mu.credit.take(n) {
+	if !c.mu.receive.take(n) {
 		return http2.ConnectionError(http2.ErrCodeFlowControl)
 	}
 	st := c.mu.streams[id]
@@ -171,13 +172,13 @@ func (c *conn) data(f *http2.DataFrame) error {
 		if st == nil && c.recentlyReset(id) {
 			return nil
 		}
-		if c.mu.leaving && id > c.mu.until {
+		if c.mu.goingAway && id > c.mu.lastAccepted {
 			return nil
 		}
 		return c.resetAny(id, http2.ErrCodeStreamClosed)
 	}
 	body, data := st.x.body, f.Data()
-	if !st.x.credit.take(n) {
+	if !st.x.receive.take(n) {
 		c.consumed(nil, int(n))
 		return c.resetAny(id, http2.ErrCodeFlowControl)
 	}

@@ -27,7 +27,7 @@ func (c waits) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	c <- req.Context().Err().Error() + "; " + err.Error()
 }
 
-func TestConversation(t *testing.T) {
+func TestFrames(t *testing.T) {
 	p := dial(t, echo, options{})
 	p.request(1, true, "GET", "/")
 	p.expect("HEADERS 1 200 END")
@@ -54,8 +54,8 @@ func TestLateBody(t *testing.T) {
 	p.expect("PING true 12345678")
 }
 
-// TestFaults violates the protocol in many ways, and compares the server's reactions with RFC 9113.
-func TestFaults(t *testing.T) {
+// TestProtocolErrors violates the protocol in many ways, and compares the server's reactions with RFC 9113.
+func TestProtocolErrors(t *testing.T) {
 	const protocol, flow, size, compression, closed, calm = "PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR", "STREAM_CLOSED", "ENHANCE_YOUR_CALM"
 	raw := func(p *peer, t http2.FrameType, flags http2.Flags, id uint32, payload string) {
 		p.check(p.framer.WriteRawFrame(t, flags, id, []byte(payload)))
@@ -163,8 +163,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFarewell checks that the server closes the connection of a client that stays after GOAWAY.
-func TestFarewell(t *testing.T) {
+// TestClosedAfterGoAway checks that the server closes the connection of a client that stays after GOAWAY.
+func TestClosedAfterGoAway(t *testing.T) {
 	p := dial(t, echo, options{})
 	p.check(p.framer.WriteSettingsAck())
 	p.expect("GOAWAY 0 PROTOCOL_ERROR", "")
@@ -182,8 +182,8 @@ func TestNotHTTP2(t *testing.T) {
 	}
 }
 
-// TestWeakTLS checks that cipher suites unfit for HTTP/2 are refused.
-func TestWeakTLS(t *testing.T) {
+// TestCipherSuites checks that cipher suites unfit for HTTP/2 are refused.
+func TestCipherSuites(t *testing.T) {
 	s := serve(t, echo)
 	for suite, want := range map[uint16]string{
 		tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA:    "GOAWAY 0 INADEQUATE_SECURITY",
@@ -248,7 +248,7 @@ func TestFloods(t *testing.T) {
 			block := make(chan struct{})
 			defer close(block)
 			h := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-block })
-			p := dialDeaf(t, h, options{server: &http.Server{HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 10}}})
+			p := dialUnread(t, h, options{server: &http.Server{HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 10}}})
 			write := flood(p)
 			n := 0
 			for write(n) == nil {

@@ -72,8 +72,8 @@ func (x *exchange) read(f *http2.MetaHeadersFrame) error {
 	if cookies := header["Cookie"]; len(cookies) > 1 {
 		header["Cookie"] = []string{strings.Join(cookies, "; ")}
 	}
-	req.Trailer = announced(header)
-	x.expect(req)
+	req.Trailer = declaredTrailers(header)
+	x.handleExpect(req)
 
 	x.handler = c.handler
 	switch {
@@ -82,7 +82,7 @@ func (x *exchange) read(f *http2.MetaHeadersFrame) error {
 			http.Error(w, "Request Header Field(s) Too Large", http.StatusRequestHeaderFieldsTooLarge)
 		})
 	default:
-		if err := misplaced(header); err != nil {
+		if err := connectionSpecific(header); err != nil {
 			x.handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				http.Error(w, err.Error(), http.StatusBadRequest)
 			})
@@ -94,8 +94,8 @@ func (x *exchange) read(f *http2.MetaHeadersFrame) error {
 	return nil
 }
 
-// expect prepares for a body, if the request has one.
-func (x *exchange) expect(req *http.Request) {
+// handleExpect prepares for a body, if the request has one.
+func (x *exchange) handleExpect(req *http.Request) {
 	waits := httpguts.HeaderValuesContainsToken(req.Header["Expect"], "100-continue")
 	if waits {
 		delete(req.Header, "Expect")
@@ -131,8 +131,8 @@ func host(authority string, header http.Header) (string, error) {
 	return authority, nil
 }
 
-// announced moves the announced trailer names out of the header.
-func announced(header http.Header) (trailer http.Header) {
+// declaredTrailers moves the announced trailer names out of the header.
+func declaredTrailers(header http.Header) (trailer http.Header) {
 	for _, v := range header["Trailer"] {
 		for key := range strings.SplitSeq(v, ",") {
 			key = http.CanonicalHeaderKey(strings.TrimSpace(key))
@@ -150,8 +150,8 @@ func announced(header http.Header) (trailer http.Header) {
 	return trailer
 }
 
-// misplaced returns an error if a header belongs to HTTP/1.
-func misplaced(header http.Header) error {
+// connectionSpecific returns an error if a header belongs to HTTP/1.
+func connectionSpecific(header http.Header) error {
 	for _, k := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade"} {
 		if _, ok := header[k]; ok {
 			return errors.New(`request header "` + k + `" is not valid in HTTP/2`)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// gatherLimit is how many bytes of a response are gathered before they are sent.
+// gatherLimit is how many bytes of a response are buffered before they are sent.
 const gatherLimit = 8 << 10
 
 // response is the handler's ResponseWriter. It belongs to the handler.
@@ -29,21 +29,21 @@ type response struct {
 	// length is the declared Content-Length, or -1.
 	length, written int64
 	trailers        []string
-	*gathered
+	*bufferedBody
 	done bool
 }
 
-// gathered is the pooled memory of a response.
-type gathered struct {
+// bufferedBody is the pooled memory of a response.
+type bufferedBody struct {
 	buf    []byte
 	fields []hpack.HeaderField
 }
 
-var gathers = sync.Pool{New: func() any { return &gathered{buf: make([]byte, 0, gatherLimit)} }}
+var gathers = sync.Pool{New: func() any { return &bufferedBody{buf: make([]byte, 0, gatherLimit)} }}
 
 func (w *response) release() {
-	g := w.gathered
-	w.gathered, w.done = nil, true
+	g := w.bufferedBody
+	w.bufferedBody, w.done = nil, true
 	if g == nil {
 		return
 	}
@@ -70,20 +70,20 @@ func (w *response) WriteHeader(code int) {
 	if code < 100 || code > 999 {
 		panic("h2: invalid WriteHeader code " + strconv.Itoa(code))
 	}
-	if w.gathered == nil {
-		w.gathered = gathers.Get().(*gathered)
+	if w.bufferedBody == nil {
+		w.bufferedBody = gathers.Get().(*bufferedBody)
 	}
 	if code < 200 {
-		w.inform(code)
+		w.writeInformational(code)
 		return
 	}
 	w.status, w.length = code, -1
-	w.fields = w.gathered.fields[:0]
-	w.fix()
+	w.fields = w.bufferedBody.fields[:0]
+	w.fixHeader()
 }
 
-// inform sends an informational (1xx) head.
-func (w *response) inform(code int) {
+// writeInformational sends an informational (1xx) head.
+func (w *response) writeInformational(code int) {
 	var fields []hpack.HeaderField
 	for name, values := range w.header {
 		if name != "Content-Length" && name != "Transfer-Encoding" {
@@ -99,8 +99,8 @@ func (w *response) inform(code int) {
 	}
 }
 
-// fix copies the header fields in their present state.
-func (w *response) fix() {
+// fixHeader copies the header fields in their present state.
+func (w *response) fixHeader() {
 	allowed := bodyAllowed(w.status)
 	for name, values := range w.header {
 		switch {
@@ -129,7 +129,7 @@ func (w *response) fix() {
 	_, typed := w.header["Content-Type"]
 	w.typed = typed || !allowed || w.header.Get("Content-Encoding") != ""
 	if _, ok := w.header["Date"]; !ok {
-		w.fields = append(w.fields, hpack.HeaderField{Name: "date", Value: today()})
+		w.fields = append(w.fields, hpack.HeaderField{Name: "date", Value: dateHeader()})
 	}
 }
 

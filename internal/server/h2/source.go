@@ -58,9 +58,9 @@ func (st *stream) ring() {
 	}
 }
 
-// feed asks the ready sources in turn and appends their data. It belongs to the writer role, and releases the lock
+// askSources asks the ready sources in turn and appends their data. It belongs to the writer role, and releases the lock
 // while it asks.
-func (c *conn) feed(buf *buffer) {
+func (c *conn) askSources(buf *buffer) {
 	for st := c.mu.ready.first; st != nil && len(buf.b) < roundLimit; st = c.mu.ready.first {
 		if st.leftEpoch == c.mu.epoch {
 			return // frames sent before are in out, for the next round
@@ -70,12 +70,12 @@ func (c *conn) feed(buf *buffer) {
 			c.closeSource(st, st.err)
 			continue
 		}
-		c.ask(st, buf)
+		c.askSource(st, buf)
 	}
 }
 
-// ask lets one source append its data, within the windows.
-func (c *conn) ask(st *stream, buf *buffer) {
+// askSource lets one source append its data, within the windows.
+func (c *conn) askSource(st *stream, buf *buffer) {
 	st.granted = min(st.window, c.mu.window, grantLimit)
 	if st.granted <= 0 {
 		st.granted = 0
@@ -89,7 +89,7 @@ func (c *conn) ask(st *stream, buf *buffer) {
 	frame := c.mu.maxFrame
 	c.mu.Unlock()
 	begin := len(buf.b)
-	more, used := st.produce(buf, roundLimit-begin, int(st.granted), frame)
+	more, used := st.appendFrames(buf, roundLimit-begin, int(st.granted), frame)
 	c.mu.Lock()
 	back := st.granted - int64(used)
 	if st.closed {
@@ -100,9 +100,9 @@ func (c *conn) ask(st *stream, buf *buffer) {
 	c.mu.window += back
 	st.granted, c.mu.granted = 0, 0
 	if back > 0 {
-		c.allow()
+		c.resumeStalled()
 	}
-	switch done := st.last && st.rest.empty(); {
+	switch done := st.last && st.leftover.empty(); {
 	case st.closed:
 		c.closeSource(st, st.err)
 	case done && st.aborted:
@@ -112,17 +112,17 @@ func (c *conn) ask(st *stream, buf *buffer) {
 	case done:
 		st.localEnded = true
 		if !st.remoteEnded {
-			c.dismiss(st.id, http2.ErrCodeNo)
+			c.sendReset(st.id, http2.ErrCodeNo)
 		}
 		c.close(st, nil)
 		c.closeSource(st, nil)
-	case !st.rest.empty():
+	case !st.leftover.empty():
 		c.stall(st)
 	default:
 		if f, ok := st.src.(Flushed); ok && used > 0 {
-			c.mu.fed = append(c.mu.fed, f)
+			c.mu.unflushed = append(c.mu.unflushed, f)
 		}
-		st.stuck = time.Time{}
+		st.stalledSince = time.Time{}
 		if more || st.rung {
 			c.mu.ready.push(st)
 		}
@@ -136,17 +136,17 @@ func (c *conn) stall(st *stream) {
 		c.mu.ready.push(st)
 		return
 	}
-	if st.stuck.IsZero() {
-		st.stuck = time.Now()
+	if st.stalledSince.IsZero() {
+		st.stalledSince = time.Now()
 	}
 	c.mu.stalled.push(st)
-	c.due(st.stuck.Add(c.server.timeout))
+	c.scheduleCheck(st.stalledSince.Add(c.server.timeout))
 }
 
 // closeSource belongs to the writer role. It releases the lock during the call.
 func (c *conn) closeSource(st *stream, err error) {
 	src := st.src
-	st.src, st.rest = nil, nil
+	st.src, st.leftover = nil, nil
 	if src == nil {
 		return
 	}
@@ -155,14 +155,14 @@ func (c *conn) closeSource(st *stream, err error) {
 	c.mu.Lock()
 }
 
-// produce appends DATA frames of the stream to buf: first the data left over, then the source's. It asks the source
+// appendFrames appends DATA frames of the stream to buf: first the data left over, then the source's. It asks the source
 // for about want bytes, sends at most grant of them, and makes frames of at most frame bytes.
-func (st *stream) produce(buf *buffer, want, grant, frame int) (more bool, used int) {
+func (st *stream) appendFrames(buf *buffer, want, grant, frame int) (more bool, used int) {
 	at := len(buf.b)
-	if !st.rest.empty() {
+	if !st.leftover.empty() {
 		b := appendData(buf.b, st.id, 0, false)
-		piece := st.rest.take(grant)
-		buf.b = splitFrames(append(b, piece...), at, st.id, frame, st.last && !st.aborted && st.rest.empty())
+		piece := st.leftover.take(grant)
+		buf.b = splitFrames(append(b, piece...), at, st.id, frame, st.last && !st.aborted && st.leftover.empty())
 		return true, len(piece)
 	}
 	b, more, err := st.src.Next(appendData(buf.b, st.id, 0, false), max(1, min(want, grant)))
@@ -171,12 +171,12 @@ func (st *stream) produce(buf *buffer, want, grant, frame int) (more bool, used 
 	n := min(len(data), grant)
 	switch {
 	case n < len(data):
-		if st.rest == nil {
-			st.rest = new(rest)
+		if st.leftover == nil {
+			st.leftover = new(leftover)
 		}
-		st.rest.put(data[n:])
+		st.leftover.put(data[n:])
 	case !more:
-		st.rest = nil
+		st.leftover = nil
 	}
 	end := st.last && !st.aborted
 	if buf.b = b[:at]; n > 0 || end {
@@ -185,18 +185,18 @@ func (st *stream) produce(buf *buffer, want, grant, frame int) (more bool, used 
 	return more, n
 }
 
-// rest is data that waits for the peer's credit. Its memory is reused while the source has more data.
-type rest struct {
+// leftover is data that waits for the peer's credit. Its memory is reused while the source has more data.
+type leftover struct {
 	b    []byte
 	sent int
 }
 
-func (r *rest) empty() bool { return r == nil || r.sent == len(r.b) }
+func (r *leftover) empty() bool { return r == nil || r.sent == len(r.b) }
 
-func (r *rest) put(p []byte) { r.b, r.sent = append(r.b[:0], p...), 0 }
+func (r *leftover) put(p []byte) { r.b, r.sent = append(r.b[:0], p...), 0 }
 
 // take returns at most n bytes, which are valid until put is called.
-func (r *rest) take(n int) []byte {
+func (r *leftover) take(n int) []byte {
 	p := r.b[r.sent:min(len(r.b), r.sent+n)]
 	r.sent += len(p)
 	return p

@@ -260,11 +260,11 @@ func TestHandOverStuck(t *testing.T) {
 	})
 }
 
-// TestHandOverDeaf checks that a client that does not read the connection loses all its streams.
-func TestHandOverDeaf(t *testing.T) {
+// TestHandOverUnreadConnection checks that a client that does not read the connection loses all its streams.
+func TestHandOverUnreadConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHanding()
-		p := dialDeaf(t, h, options{Options: h2.Options{WriteTimeout: time.Minute}})
+		p := dialUnread(t, h, options{Options: h2.Options{WriteTimeout: time.Minute}})
 		begin := time.Now()
 		p.request(1, true, "GET", "/")
 		a := <-h.to
@@ -297,8 +297,8 @@ func TestHandOverShutdown(t *testing.T) {
 	<-p.served
 }
 
-// TestHandOverCrowd rings many sources from many goroutines; each client must read its own data, in order.
-func TestHandOverCrowd(t *testing.T) {
+// TestHandOverManySources rings many sources from many goroutines; each client must read its own data, in order.
+func TestHandOverManySources(t *testing.T) {
 	const n, words = 200, 300
 	h := newHanding()
 	s := serve(t, h)

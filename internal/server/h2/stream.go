@@ -19,8 +19,7 @@ type stream struct {
 	remoteEnded, localEnded, closed bool
 	err                             error
 
-	// the list it is in
-	in         *list
+	in         *list // the list that it is in, or nil
 	prev, next *stream
 
 	// window is the send window; granted is the part lent to the source.
@@ -35,12 +34,12 @@ type stream struct {
 	busy, rung bool
 	// leftEpoch is the connection's epoch when the handler returned: its frames were still in out.
 	leftEpoch uint64
-	// rest is data that src produced beyond its credit. last: src will produce no more. aborted: the response is to
-	// be cut off. They belong to the role.
-	rest          *rest
+	// leftover is data that src produced beyond its credit. last: src will produce no more. aborted: the response is
+	// to be cut off. They belong to the role.
+	leftover      *leftover
 	last, aborted bool
-	// stuck is the time since when src has data that the windows do not allow.
-	stuck time.Time
+	// stalledSince is the time since when src has data that the windows do not allow.
+	stalledSince time.Time
 }
 
 // close removes the stream from the connection. A nil err means a complete exchange. Its handler and its source
@@ -62,7 +61,7 @@ func (c *conn) close(st *stream, err error) {
 		c.wake()
 	}
 	if len(c.mu.streams) == 0 {
-		c.idle()
+		c.becomeIdle()
 		if c.server.hs.ConnState != nil {
 			go c.reportState()
 		}
@@ -74,8 +73,8 @@ func (c *conn) reset(st *stream, code http2.ErrCode, err error) {
 	if st.closed {
 		return
 	}
-	c.answer()
-	c.dismiss(st.id, code)
+	c.countControlFrame()
+	c.sendReset(st.id, code)
 	c.close(st, err)
 	c.wake()
 }
@@ -84,13 +83,13 @@ func (c *conn) reset(st *stream, code http2.ErrCode, err error) {
 func (c *conn) endLocal(st *stream) {
 	st.localEnded = true
 	if !st.remoteEnded {
-		c.dismiss(st.id, http2.ErrCodeNo)
+		c.sendReset(st.id, http2.ErrCodeNo)
 	}
 	c.close(st, nil)
 }
 
-// dismiss sends RST_STREAM and remembers the stream.
-func (c *conn) dismiss(id uint32, code http2.ErrCode) {
+// sendReset sends RST_STREAM and remembers the stream.
+func (c *conn) sendReset(id uint32, code http2.ErrCode) {
 	c.framer.WriteRSTStream(id, code)
 	m := &c.mu.recentResets
 	m.ids[m.next] = id

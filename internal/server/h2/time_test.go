@@ -30,8 +30,8 @@ func TestIdleTimeout(t *testing.T) {
 	})
 }
 
-// TestGreeting checks that a silent client is disconnected after a while.
-func TestGreeting(t *testing.T) {
+// TestPrefaceTimeout checks that a silent client is disconnected after a while.
+func TestPrefaceTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t, echo, h2.Install(&http.Server{}, h2.Options{}))
 		go io.Copy(io.Discard, p.conn)
@@ -88,11 +88,11 @@ func TestReadDeadline(t *testing.T) {
 	})
 }
 
-// TestDeaf checks that a peer that does not read loses the connection, and that its handlers return.
-func TestDeaf(t *testing.T) {
+// TestUnreadConnection checks that a peer that does not read loses the connection, and that its handlers return.
+func TestUnreadConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := make(chan error, 2)
-		p := dialDeaf(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		p := dialUnread(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			var err error
 			for err == nil {
 				_, err = w.Write(make([]byte, 20_000))

@@ -39,30 +39,30 @@ func (c *conn) work(x *exchange) {
 	w := &worker{next: make(chan *exchange, 1)}
 	for x != nil {
 		x.run()
-		if !c.spared(w) {
+		if !c.keepWorker(w) {
 			return
 		}
 		x = <-w.next
 	}
 }
 
-// spared reports whether the worker is to wait for another exchange.
-func (c *conn) spared(w *worker) bool {
+// keepWorker reports whether the worker is to wait for another exchange.
+func (c *conn) keepWorker(w *worker) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := &c.mu.spare
-	if c.mu.err != nil || c.mu.leaving || len(s.idle) >= maxSpare {
+	if c.mu.err != nil || c.mu.goingAway || len(s.idle) >= maxSpare {
 		return false
 	}
 	if len(s.idle) == 0 {
-		c.due(time.Now().Add(spareLife))
+		c.scheduleCheck(time.Now().Add(spareLife))
 	}
 	s.idle = append(s.idle, w)
 	return true
 }
 
-// dismiss ends the waiting workers. conn.mu is held.
-func (s *spare) dismiss() {
+// stopAll ends the waiting workers. conn.mu is held.
+func (s *spare) stopAll() {
 	for i, w := range s.idle {
 		w.next <- nil
 		s.idle[i] = nil

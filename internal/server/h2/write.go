@@ -12,7 +12,7 @@ const (
 	frameHead = 9
 	// record is the capacity of a TLS record. Each record costs one system call, however little it holds.
 	record = 16 << 10
-	// roundLimit is how many bytes are gathered from sources for one write: a record, beside the rest of the
+	// roundLimit is how many bytes are taken from sources for one write: a record, beside the rest of the
 	// previous round. More would save no system calls, and a blocked connection holds that much.
 	roundLimit = record
 	// grantLimit is how much of its windows a source may use in one turn.
@@ -110,7 +110,7 @@ func (c *conn) run() {
 func (c *conn) release() {
 	c.mu.writing = false
 	c.mu.released.Signal()
-	if c.mu.err == nil && c.mu.leaving && len(c.mu.streams) == 0 {
+	if c.mu.err == nil && c.mu.goingAway && len(c.mu.streams) == 0 {
 		c.closeGracefully()
 	}
 }
@@ -141,7 +141,7 @@ func (c *conn) buffer() *buffer {
 func (c *conn) round(feed bool) {
 	buf := c.begin()
 	if feed {
-		c.feed(buf)
+		c.askSources(buf)
 	}
 	c.fill()
 	n := len(buf.b)
@@ -149,12 +149,12 @@ func (c *conn) round(feed bool) {
 		n -= n % record
 	}
 	if n > 0 {
-		c.mu.since = time.Now()
-		c.due(c.mu.since.Add(c.server.timeout))
+		c.mu.writeStart = time.Now()
+		c.scheduleCheck(c.mu.writeStart.Add(c.server.timeout))
 		c.mu.Unlock()
 		_, err := c.nc.Write(buf.b[:n])
 		c.mu.Lock()
-		c.mu.since = time.Time{}
+		c.mu.writeStart = time.Time{}
 		if err != nil && c.mu.err == nil {
 			c.mu.err = errGone
 			abort(c.nc) // the reader ends the connection
@@ -171,23 +171,23 @@ func (c *conn) round(feed bool) {
 
 // flushed tells the sources that their data has been written.
 func (c *conn) flushed() {
-	if len(c.mu.fed) == 0 {
+	if len(c.mu.unflushed) == 0 {
 		return
 	}
 	if c.mu.err == nil {
 		now := time.Now()
-		for _, f := range c.mu.fed {
+		for _, f := range c.mu.unflushed {
 			f.Flushed(now)
 		}
 	}
-	clear(c.mu.fed)
-	c.mu.fed = c.mu.fed[:0]
+	clear(c.mu.unflushed)
+	c.mu.unflushed = c.mu.unflushed[:0]
 }
 
 // begin returns the buffer to write first: the tail of the previous round, and the frames in out.
 func (c *conn) begin() *buffer {
 	buf, out := c.mu.tail, c.mu.out
-	c.mu.tail, c.mu.out, c.mu.answers = nil, nil, 0
+	c.mu.tail, c.mu.out, c.mu.controlFrames = nil, nil, 0
 	c.mu.epoch++
 	switch {
 	case buf == nil && out == nil:

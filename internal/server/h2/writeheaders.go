@@ -54,7 +54,7 @@ func appendFields(fields []hpack.HeaderField, name string, values []string) []hp
 	if !httpguts.ValidHeaderFieldName(name) {
 		return fields
 	}
-	lower := lowered(name)
+	lower := lowerName(name)
 	for _, v := range values {
 		if httpguts.ValidHeaderFieldValue(v) {
 			// A value that differs in every response would only evict reusable ones from the compression table.
@@ -71,7 +71,7 @@ var names struct {
 	n atomic.Int32
 }
 
-func lowered(name string) string {
+func lowerName(name string) string {
 	if l, ok := names.Load(name); ok {
 		return l.(string)
 	}
@@ -83,21 +83,21 @@ func lowered(name string) string {
 	return l
 }
 
-// day is the Date header of a second.
-type day struct {
+// cachedDate is the Date header of a second.
+type cachedDate struct {
 	second int64
 	text   string
 }
 
-var lastDay atomic.Pointer[day]
+var lastDate atomic.Pointer[cachedDate]
 
-// today returns the present time as a Date header.
-func today() string {
+// dateHeader returns the present time as a Date header.
+func dateHeader() string {
 	now := time.Now()
-	if d := lastDay.Load(); d != nil && d.second == now.Unix() {
+	if d := lastDate.Load(); d != nil && d.second == now.Unix() {
 		return d.text
 	}
-	d := &day{now.Unix(), now.UTC().Format(http.TimeFormat)}
-	lastDay.Store(d)
+	d := &cachedDate{now.Unix(), now.UTC().Format(http.TimeFormat)}
+	lastDate.Store(d)
 	return d.text
 }

@@ -14,7 +14,7 @@ func (c *conn) headers(f *http2.MetaHeadersFrame) error {
 	if id%2 != 1 {
 		return http2.ConnectionError(http2.ErrCodeProtocol)
 	}
-	if c.known(id) {
+	if c.wasOpened(id) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.trailers(f)
@@ -25,9 +25,9 @@ func (c *conn) headers(f *http2.MetaHeadersFrame) error {
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.mu.last = id
+	c.mu.lastStream = id
 	switch {
-	case c.mu.leaving:
+	case c.mu.goingAway:
 		return nil
 	case bad != nil || f.HasPriority() && f.Priority.StreamDep == id:
 		return c.resetAny(id, http2.ErrCodeProtocol)
@@ -35,7 +35,7 @@ func (c *conn) headers(f *http2.MetaHeadersFrame) error {
 		return c.resetAny(id, http2.ErrCodeRefusedStream)
 	}
 	x.moved.L = &c.mu.Mutex
-	x.credit = credit{left: bodyWindow, full: bodyWindow}
+	x.receive = receiveWindow{available: bodyWindow, size: bodyWindow}
 	st.x, st.window = x, c.mu.initial
 	c.mu.streams[id] = st
 	if len(c.mu.streams) == 1 && c.server.hs.ConnState != nil {
@@ -44,11 +44,11 @@ func (c *conn) headers(f *http2.MetaHeadersFrame) error {
 	return c.start(st)
 }
 
-// known reports whether the stream was opened before.
-func (c *conn) known(id uint32) bool {
+// wasOpened reports whether the stream was opened before.
+func (c *conn) wasOpened(id uint32) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return id <= c.mu.last
+	return id <= c.mu.lastStream
 }
 
 // trailers receives the fields after a body.
@@ -83,18 +83,19 @@ func (c *conn) trailers(f *http2.MetaHeadersFrame) error {
 
 var errMalformed = errors.New("h2: malformed request")
 
-// goAway sends GOAWAY: started streams finish, new ones are ignored.
+// goAway locks the connection and sends GOAWAY.
 func (c *conn) goAway() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.leave()
+	c.sendGoAway()
 }
 
-func (c *conn) leave() {
-	if c.mu.leaving || c.mu.err != nil {
+// sendGoAway sends GOAWAY: started streams finish, new ones are ignored. conn.mu is held.
+func (c *conn) sendGoAway() {
+	if c.mu.goingAway || c.mu.err != nil {
 		return
 	}
-	c.mu.leaving, c.mu.until = true, c.mu.last
-	c.framer.WriteGoAway(c.mu.until, http2.ErrCodeNo, nil)
+	c.mu.goingAway, c.mu.lastAccepted = true, c.mu.lastStream
+	c.framer.WriteGoAway(c.mu.lastAccepted, http2.ErrCodeNo, nil)
 	c.wake()
 }

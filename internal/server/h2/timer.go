@@ -7,25 +7,25 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// tick is the connection's single timer. It is not reset for each write or request: it may fire early, find no
+// deadlineTimer is the connection's single timer. It is not reset for each write or request: it may fire early, find no
 // deadline due, and be set for the next one.
-type tick struct {
+type deadlineTimer struct {
 	timer   *time.Timer
 	at      time.Time // zero if not set
-	over    bool
+	stopped bool
 	idle    time.Time // when the last stream ended; zero if there is a stream
 	closing bool
 }
 
-func (t *tick) stop() {
-	t.over = true
+func (t *deadlineTimer) stop() {
+	t.stopped = true
 	stop(t.timer)
 }
 
-// due schedules checkDeadlines for by at the latest.
-func (c *conn) due(by time.Time) {
-	t := &c.mu.tick
-	if t.over || !t.at.IsZero() && !t.at.After(by) {
+// scheduleCheck schedules checkDeadlines for by at the latest.
+func (c *conn) scheduleCheck(by time.Time) {
+	t := &c.mu.timer
+	if t.stopped || !t.at.IsZero() && !t.at.After(by) {
 		return
 	}
 	t.at = by
@@ -36,14 +36,14 @@ func (c *conn) due(by time.Time) {
 	t.timer.Reset(time.Until(by))
 }
 
-// idle records that no stream is left.
-func (c *conn) idle() {
+// becomeIdle records that no stream is left.
+func (c *conn) becomeIdle() {
 	now := time.Now()
-	c.mu.tick.idle = now
+	c.mu.timer.idle = now
 	if d := c.server.hs.IdleTimeout; d > 0 {
-		c.due(now.Add(d))
+		c.scheduleCheck(now.Add(d))
 	}
-	if c.mu.leaving && !c.mu.writing && c.mu.out == nil && c.mu.err == nil {
+	if c.mu.goingAway && !c.mu.writing && c.mu.out == nil && c.mu.err == nil {
 		c.closeGracefully()
 	}
 }
@@ -53,51 +53,51 @@ func (c *conn) idle() {
 func (c *conn) checkDeadlines() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := &c.mu.tick
+	t := &c.mu.timer
 	due := t.at
 	t.at = time.Time{}
-	if c.mu.err != nil || t.over {
+	if c.mu.err != nil || t.stopped {
 		return
 	}
 	now, limit := time.Now(), c.server.timeout
 	late := !due.IsZero() && now.Sub(due) > limit/10
-	if !c.mu.since.IsZero() {
+	if !c.mu.writeStart.IsZero() {
 		if late {
-			c.mu.since = now
+			c.mu.writeStart = now
 		}
-		if now.Sub(c.mu.since) >= limit {
+		if now.Sub(c.mu.writeStart) >= limit {
 			c.mu.err = ErrStuck
 			c.endStreams(ErrStuck)
 			abort(c.nc)
 			return
 		}
-		c.due(c.mu.since.Add(limit))
+		c.scheduleCheck(c.mu.writeStart.Add(limit))
 	}
 	for st := c.mu.stalled.first; st != nil; {
 		next := st.next
 		if late {
-			st.stuck = now
+			st.stalledSince = now
 		}
-		if now.Sub(st.stuck) >= limit {
+		if now.Sub(st.stalledSince) >= limit {
 			c.reset(st, http2.ErrCodeInternal, ErrStuck)
 		} else {
-			c.due(st.stuck.Add(limit))
+			c.scheduleCheck(st.stalledSince.Add(limit))
 		}
 		st = next
 	}
 	if w := &c.mu.spare; len(w.idle) > 0 {
 		if w.used {
 			w.used = false
-			c.due(now.Add(spareLife))
+			c.scheduleCheck(now.Add(spareLife))
 		} else {
-			w.dismiss()
+			w.stopAll()
 		}
 	}
-	if d := c.server.hs.IdleTimeout; d > 0 && len(c.mu.streams) == 0 && !c.mu.leaving {
+	if d := c.server.hs.IdleTimeout; d > 0 && len(c.mu.streams) == 0 && !c.mu.goingAway {
 		if now.Sub(t.idle) >= d {
-			c.leave()
+			c.sendGoAway()
 		} else {
-			c.due(t.idle.Add(d))
+			c.scheduleCheck(t.idle.Add(d))
 		}
 	}
 }
@@ -113,10 +113,10 @@ func abort(nc net.Conn) {
 // closeGracefully ends a connection that has no work left: it closes the write side and gives the peer a moment to close
 // its own.
 func (c *conn) closeGracefully() {
-	if c.mu.tick.closing {
+	if c.mu.timer.closing {
 		return
 	}
-	c.mu.tick.closing = true
+	c.mu.timer.closing = true
 	go func() {
 		if half, ok := c.nc.(interface{ CloseWrite() error }); ok {
 			half.CloseWrite()
