@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// ending holds the definitions that are being deleted.
-type ending struct {
+// deletions holds the names of the definitions that are being deleted.
+type deletions struct {
 	wg sync.WaitGroup
 	mu struct {
 		sync.Mutex
@@ -24,9 +24,9 @@ type ending struct {
 	}
 }
 
-func (e *ending) wait() { e.wg.Wait() }
+func (e *deletions) wait() { e.wg.Wait() }
 
-func (e *ending) begin(name string) bool {
+func (e *deletions) begin(name string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.mu.names[name] {
@@ -39,7 +39,7 @@ func (e *ending) begin(name string) bool {
 	return true
 }
 
-func (e *ending) end(name string) {
+func (e *deletions) end(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.mu.names, name)
@@ -60,18 +60,18 @@ func pause(ctx context.Context) bool {
 	}
 }
 
-// endDeleted starts the deletion of terminating definitions' objects.
-func (x *Extensions) endDeleted(ctx context.Context) {
+// startDeletions starts the deletion of terminating definitions' objects.
+func (x *Extensions) startDeletions(ctx context.Context) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for name, s := range x.mu.served {
-		if !dying(s.definition) || !x.ending.begin(name) {
+		if !isTerminating(s.definition) || !x.deletions.begin(name) {
 			continue
 		}
-		x.ending.wg.Go(func() {
-			defer x.ending.end(name)
+		x.deletions.wg.Go(func() {
+			defer x.deletions.end(name)
 			for ctx.Err() == nil {
-				err := x.end(ctx, s.definition)
+				err := x.finishDeletion(ctx, s.definition)
 				if err == nil {
 					return
 				}
@@ -84,23 +84,23 @@ func (x *Extensions) endDeleted(ctx context.Context) {
 	}
 }
 
-func dying(d *apiextensionsv1.CustomResourceDefinition) bool {
+func isTerminating(d *apiextensionsv1.CustomResourceDefinition) bool {
 	return d.DeletionTimestamp != nil && apihelpers.CRDHasFinalizer(d, apiextensionsv1.CustomResourceCleanupFinalizer)
 }
 
-// end deletes a definition's objects and then removes its finalizer.
-func (x *Extensions) end(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition) error {
-	err := x.terminating(ctx, d, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress", false)
+// finishDeletion deletes a definition's objects and then removes its finalizer.
+func (x *Extensions) finishDeletion(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition) error {
+	err := x.setTerminating(ctx, d, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress", false)
 	if err == nil {
 		reason, message := "NeverEstablished", "resource was never established"
 		if apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) {
 			reason, message = "InstanceDeletionCompleted", "removed all instances"
 			if failed, err := x.deleteObjects(ctx, d); err != nil {
-				_ = x.terminating(ctx, d, apiextensionsv1.ConditionTrue, failed, err.Error(), false) // it will be tried again
+				_ = x.setTerminating(ctx, d, apiextensionsv1.ConditionTrue, failed, err.Error(), false) // the deletion is retried
 				return err
 			}
 		}
-		err = x.terminating(ctx, d, apiextensionsv1.ConditionFalse, reason, message, true)
+		err = x.setTerminating(ctx, d, apiextensionsv1.ConditionFalse, reason, message, true)
 	}
 	if apierrors.IsNotFound(err) {
 		err = nil
@@ -111,12 +111,12 @@ func (x *Extensions) end(ctx context.Context, d *apiextensionsv1.CustomResourceD
 	return err
 }
 
-// terminating writes the Terminating condition. With last set it also removes the finalizer, which deletes the
+// setTerminating writes the Terminating condition. With last set it also removes the finalizer, which deletes the
 // definition.
-func (x *Extensions) terminating(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition, status apiextensionsv1.ConditionStatus, reason, message string, last bool) error {
+func (x *Extensions) setTerminating(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition, status apiextensionsv1.ConditionStatus, reason, message string, last bool) error {
 	return x.o.Server.Amend(ctx, Definitions, d.Name, "status", func(obj resource.Object) bool {
 		now := obj.(*apiextensionsv1.CustomResourceDefinition)
-		if now.UID != d.UID || !dying(now) {
+		if now.UID != d.UID || !isTerminating(now) {
 			return false
 		}
 		setCondition(now, apiextensionsv1.CustomResourceDefinitionCondition{

@@ -40,8 +40,8 @@ type Extensions struct {
 		served map[string]*served // by the definition's name
 	}
 	// at is the revision up to which definitions have taken effect.
-	at     atomic.Int64
-	ending ending
+	at        atomic.Int64
+	deletions deletions
 }
 
 // served is a definition in effect.
@@ -99,7 +99,7 @@ func (x *Extensions) Settle(ctx context.Context) error {
 
 // Run follows the definitions, and completes the deletion of those that are deleted, until ctx ends.
 func (x *Extensions) Run(ctx context.Context) error {
-	defer x.ending.wait()
+	defer x.deletions.wait()
 	for ctx.Err() == nil {
 		if err := x.follow(ctx); err != nil && ctx.Err() == nil {
 			x.o.Log.Warn("watch of custom resource definitions failed, retrying", "error", err)
@@ -122,7 +122,7 @@ func (x *Extensions) follow(ctx context.Context) error {
 		if err := x.sync(ctx); err != nil {
 			return err
 		}
-		x.endDeleted(ctx)
+		x.startDeletions(ctx)
 		select {
 		case <-ctx.Done():
 			return nil

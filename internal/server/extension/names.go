@@ -37,13 +37,13 @@ func (c claims) count(d *apiextensionsv1.CustomResourceDefinition, n int) {
 	}
 }
 
-// replace exchanges the names of a definition's previous state for those of the next.
+// replace replaces the names of a definition's previous state by those of the next.
 func (c claims) replace(before, after *apiextensionsv1.CustomResourceDefinition) {
 	c.count(before, -1)
 	c.count(after, 1)
 }
 
-// settled reports whether the definition has the names it asks for, and all conditions, so that its status needs no
+// settled reports whether the definition has its requested names, and all conditions, so that its status needs no
 // work.
 func settled(d *apiextensionsv1.CustomResourceDefinition) bool {
 	return apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) &&
@@ -52,7 +52,7 @@ func settled(d *apiextensionsv1.CustomResourceDefinition) bool {
 		equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames)
 }
 
-// settle gives a definition the free names it asks for, and sets its conditions.
+// settle gives a definition its requested names that are free, and sets its conditions.
 func (c claims) settle(d *apiextensionsv1.CustomResourceDefinition) {
 	if !equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames) {
 		names, condition := c.accept(d)
