@@ -124,10 +124,3 @@ func (k *kubelet) Dependencies(ctx context.Context, pod *corev1.Pod) (errors dep
 	}
 	return errors, true
 }
-
-// pod returns the pod of a UID; nil if the node does not have it.
-func (k *kubelet) pod(uid types.UID) *pod {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.mu.pods[uid]
-}

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
-	"fairlead.dev/internal/node/addresses"
 )
 
 // declarations is the ConfigMap in kube-system in which simulated nodes declare the addresses they invent:
@@ -41,11 +40,6 @@ func (ns *Nodes) own() (first, last netip.Addr, made bool) {
 	}
 	last, err = ns.address(ns.options.Count - 1)
 	return first, last, err == nil
-}
-
-// address returns the address of the i-th node.
-func (ns *Nodes) address(i int) (netip.Addr, error) {
-	return addresses.Offset(ns.options.NodeCIDR, uint64(2<<16+i+2)) // 172.18.0.2 is the first by default
 }
 
 // declare tells the server which addresses are invented, before the first is used.

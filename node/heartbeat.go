@@ -8,18 +8,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
-
-// heartbeat is the state of a node's lease and status reports.
-type heartbeat struct {
-	uid      types.UID // of the Node
-	lease    *coordinationv1.Lease
-	renewed  time.Time // when the lease was last renewed
-	reported time.Time // when the conditions were last reported
-	retired  bool      // the Node was deleted
-}
 
 // imageReportDelay is the time from the first new image to the status report that lists it.
 const imageReportDelay = 10 * time.Second

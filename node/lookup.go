@@ -139,25 +139,3 @@ func (k *kubelet) each(f func(*pod) bool) bool {
 	}
 	return true
 }
-
-// view returns the pod as its node knows it. The node's lock is held; so below.
-func (p *pod) view() *corev1.Pod {
-	if p.decided != nil {
-		return p.decided
-	}
-	return p.latest
-}
-
-// become stores a version that the server has.
-func (p *pod) become(latest *corev1.Pod) {
-	p.latest, p.decided = latest, nil
-	p.news()
-}
-
-// news wakes those that wait for a newer version of the pod.
-func (p *pod) news() {
-	if p.changed != nil {
-		close(p.changed)
-		p.changed = nil
-	}
-}

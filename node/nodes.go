@@ -1,22 +1,25 @@
 package node
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
-	"net/http"
+	"fmt"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
+	"fairlead.dev/internal/node/addresses"
+	"fairlead.dev/internal/node/images"
 	api "fairlead.dev/internal/node/kubelet"
 	"fairlead.dev/internal/node/lifecycle"
+	"fairlead.dev/internal/node/objectcache"
 	"fairlead.dev/internal/node/stage"
+	"fairlead.dev/trace"
 	"fairlead.dev/workqueue"
 )
 
@@ -38,10 +41,8 @@ type Nodes struct {
 	all      atomic.Pointer[[]*kubelet] // set by Run
 }
 
-const (
-	joinWorkers      = 16
-	heartbeatWorkers = 4
-)
+// joinWorkers is how many nodes register or list at a time.
+const joinWorkers = 16
 
 // New returns nodes that live on env's server. They do nothing until Run.
 func New(env controller.Env, o Options) *Nodes {
@@ -67,84 +68,84 @@ func New(env controller.Env, o Options) *Nodes {
 	return ns
 }
 
-// Run keeps the nodes alive until ctx ends, which is no error, and all goroutines have.
-// The nodes stay registered. It may be called once.
-func (ns *Nodes) Run(ctx context.Context) error {
-	if ns.options.Count == 0 {
-		<-ctx.Done()
-		return nil
-	}
-	kubelets := make([]*kubelet, ns.options.Count)
-	for i := range kubelets {
-		k, err := ns.kubelet(i)
-		if err != nil {
-			return err
-		}
-		kubelets[i] = k
-	}
-	ns.all.Store(&kubelets)
-	ns.options.KubeletVersion = cmp.Or(ns.options.KubeletVersion, ns.serverVersion(ctx), "v1.37.2-fairlead")
-	if err := ns.declare(ctx); err != nil {
-		ns.env.Log.Warn("the server may send packets to simulated addresses", "err", err)
-	}
-	var all sync.WaitGroup
-	defer all.Wait()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	if err := ns.followKinds(ctx, &all); err != nil {
-		return err
-	}
-	for range ns.options.PodWorkers {
-		all.Go(func() { work(ctx, ns.work, podKey.sync) })
-	}
-	for range heartbeatWorkers {
-		all.Go(func() { work(ctx, ns.heartbeats, (*kubelet).keepAlive) })
-	}
-	if ns.stagesNodes() {
-		for range heartbeatWorkers {
-			all.Go(func() { work(ctx, ns.stageQueue, (*kubelet).playNode) })
-		}
-	}
-	all.Go(func() { ns.followNodes(ctx) })
-	for _, k := range kubelets {
-		all.Go(func() { k.run(ctx) })
-	}
-	if l := ns.options.Listener; l != nil {
-		all.Go(func() { _ = ns.served.Serve(l) })
-		<-ctx.Done()
-		ns.served.Close()
-	}
-	all.Wait()
-	ns.watching.Wait()
-	return nil
+// podKey identifies a pod of a node.
+type podKey struct {
+	node *kubelet
+	uid  types.UID
 }
 
-// work runs sync for the keys of a queue until ctx ends.
-func work[K comparable](ctx context.Context, q *workqueue.Queue[K], sync func(K, context.Context) (time.Time, error)) {
-	for k := range q.Work(ctx) {
-		next, err := sync(k, ctx)
-		if err != nil {
-			q.Retry(k)
-		} else {
-			q.Forget(k)
-			if !next.IsZero() {
-				q.AddAfter(k, time.Until(next))
-			}
-		}
+// kubelet is one simulated node.
+type kubelet struct {
+	*Nodes
+	name      string
+	index     int // from 0
+	ip        netip.Addr
+	recorder  *client.Recorder
+	watched   *trace.Informer    // the node's pods, for the trace
+	objects   *objectcache.Cache // that pods use; its lock follows mu
+	heartbeat heartbeat          // owned by the worker that holds the node in the queue heartbeats
+	choice    stage.Choice       // for the Node; owned by the worker that holds the node in stageQueue
+
+	mu struct {
+		sync.Mutex
+		pods               map[types.UID]*pod
+		ips                *addresses.Pool
+		images             images.Pulled
+		revision           string         // resourceVersion of the Node as last seen
+		node               *corev1.Node   // the Node as last seen; kept only for stages
+		outage             bool           // the Node has the annotation for an outage
+		devices            bool           // the Node has new capacity that is not allocatable yet
+		cordoned           bool           // spec.unschedulable when the node was last not in an outage
+		taints             []corev1.Taint // of the Node, with the effect NoExecute
+		awaitingPreemption []types.UID    // critical pods that wait for preempted ones to end
 	}
 }
 
-// serverVersion returns the version of the server; "" if it does not answer.
-func (ns *Nodes) serverVersion(ctx context.Context) string {
-	res, err := ns.env.Client.REST().Do(ctx, client.Request{Method: http.MethodGet, Path: "/version"})
+func (ns *Nodes) kubelet(i int) (*kubelet, error) {
+	ip, err := ns.address(i)
 	if err != nil {
-		return ""
+		return nil, err
 	}
-	var v struct {
-		GitVersion string `json:"gitVersion"`
+	k := &kubelet{Nodes: ns, name: fmt.Sprintf("%s%d", ns.options.NamePrefix, i+1), index: i, ip: ip}
+	cidr, err := addresses.PodRange(ns.options.PodCIDR, i, ns.options.Capacity.Pods().Value())
+	if err != nil {
+		return nil, err
 	}
-	if json.Unmarshal(res.Body, &v) != nil {
-		return ""
-	}
-	return v.GitVersion
+	k.recorder = ns.env.Recorder.From("kubelet", k.name)
+	k.watched = &trace.Informer{Agent: k.pods.UserAgent(), Resource: "pods", Fields: "spec.nodeName=" + k.name}
+	k.objects = objectcache.New(objectcache.Options{
+		Client: ns.env.Client, Log: ns.env.Log, Node: k.name, Capacity: ns.options.Capacity, Lists: ns.joining, Watches: &ns.watching,
+		Changed: func(uid types.UID) { ns.work.Add(podKey{k, uid}) },
+	})
+	k.mu.pods = map[types.UID]*pod{}
+	k.mu.ips = addresses.New(cidr)
+	return k, nil
+}
+
+// address returns the address of the i-th node.
+func (ns *Nodes) address(i int) (netip.Addr, error) {
+	return addresses.Offset(ns.options.NodeCIDR, uint64(2<<16+i+2)) // 172.18.0.2 is the first by default
+}
+
+// pod returns the pod of a UID; nil if the node does not have it.
+func (k *kubelet) pod(uid types.UID) *pod {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.mu.pods[uid]
+}
+
+// heartbeat is the state of a node's lease and status reports.
+type heartbeat struct {
+	uid      types.UID // of the Node
+	lease    *coordinationv1.Lease
+	renewed  time.Time // when the lease was last renewed
+	reported time.Time // when the conditions were last reported
+	retired  bool      // the Node was deleted
+}
+
+// inOutage reports whether there is an outage.
+func (k *kubelet) inOutage() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.mu.outage
 }

@@ -110,10 +110,3 @@ func (k *kubelet) observe(n *corev1.Node) {
 		}
 	}
 }
-
-// inOutage reports whether there is an outage.
-func (k *kubelet) inOutage() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.mu.outage
-}

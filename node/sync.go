@@ -5,10 +5,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/internal/node/lifecycle"
-	"fairlead.dev/trace"
 )
 
 // sync takes the next step of a pod. It returns when to look again.
@@ -44,36 +42,4 @@ func (k *kubelet) take(key podKey) (latest *corev1.Pod, f lifecycle.Facts, err e
 		}
 	}
 	return p.latest, lifecycle.Facts{HostIP: k.ip, PodIP: p.ip, Ends: p.ends, Preempted: p.preempted, Choice: &p.choice, Node: k}, nil
-}
-
-// trace runs f, which writes a pod, with the version that caused the write.
-func (k *kubelet) trace(ctx context.Context, p *corev1.Pod, f func(context.Context) error) error {
-	w := &trace.Reconcile{Controller: "node/" + k.name, Key: p.Namespace + "/" + p.Name, Causes: []int64{trace.Revision(p.ResourceVersion)}}
-	w.Handed = k.begun(p.UID)
-	return k.pods.Trace().Do(ctx, w, f)
-}
-
-// arrived traces an event of the node's watch and that the pod is queued.
-func (k *kubelet) arrived(pod *corev1.Pod, opened, read, decoded trace.Instant) {
-	log := k.pods.Trace()
-	if log == nil {
-		return
-	}
-	now := log.Now()
-	log.Arrived(k.watched, trace.Revision(pod.ResourceVersion), opened, read, decoded, now)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if p := k.mu.pods[pod.UID]; p != nil {
-		p.handed = now
-	}
-}
-
-// begun returns when the pod was queued for the work that begins now; 0 if no event queued it.
-func (k *kubelet) begun(uid types.UID) (handed trace.Instant) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if p := k.mu.pods[uid]; p != nil {
-		handed, p.handed = p.handed, 0
-	}
-	return handed
 }

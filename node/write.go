@@ -42,8 +42,8 @@ func (k *kubelet) put(ctx context.Context, next *corev1.Pod) (*corev1.Pod, error
 }
 
 const (
-	inMetadata = `{"kind":"Pod","apiVersion":"v1","metadata":{`
-	revision   = `"resourceVersion":"`
+	inMetadata     = `{"kind":"Pod","apiVersion":"v1","metadata":{`
+	revisionMember = `"resourceVersion":"`
 )
 
 // bare returns the JSON of a pod without resourceVersion and managedFields. The server keeps its own of these and
@@ -59,8 +59,8 @@ func bare(pod *corev1.Pod) ([]byte, error) {
 
 // revised adds a resourceVersion to the result of bare, on which the write then depends.
 func revised(text []byte, version string) []byte {
-	body := make([]byte, 0, len(text)+len(revision)+len(version)+2)
-	body = append(append(body, inMetadata...), revision...)
+	body := make([]byte, 0, len(text)+len(revisionMember)+len(version)+2)
+	body = append(append(body, inMetadata...), revisionMember...)
 	body = append(append(body, version...), `",`...)
 	return append(body, text[len(inMetadata):]...)
 }
@@ -69,11 +69,11 @@ func revised(text []byte, version string) []byte {
 // anywhere in metadata; managedFields are its last member. No string inside the text can be mistaken for these
 // members, since its quotes are escaped.
 func asSent(text, answer []byte) (version string, ok bool) {
-	at := bytes.Index(answer, []byte(revision))
+	at := bytes.Index(answer, []byte(revisionMember))
 	if at < len(inMetadata) || at > len(text) || !bytes.Equal(answer[:at], text[:at]) {
 		return "", false
 	}
-	text, answer = text[at:], bytes.TrimRight(answer[at+len(revision):], "\n")
+	text, answer = text[at:], bytes.TrimRight(answer[at+len(revisionMember):], "\n")
 	v, answer, _ := bytes.Cut(answer, []byte(`",`))
 	end := bytes.Index(text, []byte(`},"spec":{`))
 	if end < 0 {

@@ -114,7 +114,7 @@ func startOrProceed(pod *corev1.Pod, s scenario, hostIP, podIP netip.Addr, st tr
 	if IsStarted(new) && pod.DeletionTimestamp == nil {
 		st.next = Earlier(Earlier(st.next, ephemeral(pod, new, now)), resize(pod, new, s, now))
 	}
-	st.next = Earlier(st.next, Earlier(readiness(pod, new, s, now), nextPull(new, now)))
+	st.next = Earlier(st.next, Earlier(setReadiness(pod, new, s, now), nextPull(new, now)))
 	conditions(pod, new, now)
 	return st
 }
@@ -157,4 +157,17 @@ func setIP(pod *corev1.Pod, s *corev1.PodStatus, hostIP, ip netip.Addr) {
 	}
 	s.PodIP = ip.String()
 	s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
+}
+
+// endPreempted fails a preempted pod.
+func endPreempted(pod *corev1.Pod, s *corev1.PodStatus, hostIP netip.Addr, now time.Time) {
+	begin(pod, s, hostIP, now)
+	fail(pod, s, Preempting, PreemptionMessage, now)
+	target := corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet,
+		Message:            "Pod was preempted by Kubelet to accommodate a critical pod.",
+		ObservedGeneration: pod.Generation, LastTransitionTime: metav1.NewTime(now),
+	}
+	dropCondition(s, corev1.DisruptionTarget)
+	s.Conditions = append(s.Conditions, target)
 }

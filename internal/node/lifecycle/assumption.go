@@ -43,6 +43,17 @@ func (s *scenario) assumed(pod *corev1.Pod, c *corev1.Container) assumption {
 	return endsSoon
 }
 
+// onlyWaits reports whether a container runs an image that is known to wait for ever: Kubernetes' pause, and
+// agnhost, which its tests use.
+func onlyWaits(c *corev1.Container) bool {
+	if len(c.Command) > 0 || len(c.Args) > 0 {
+		return false
+	}
+	name, _, _ := strings.Cut(c.Image[strings.LastIndexByte(c.Image, '/')+1:], "@")
+	name, _, _ = strings.Cut(name, ":")
+	return name == "pause" || name == "agnhost"
+}
+
 // isSpelledOut reports whether the pod specifies a command or arguments for a container.
 func isSpelledOut(c *corev1.Container) bool { return len(c.Command) > 0 || len(c.Args) > 0 }
 

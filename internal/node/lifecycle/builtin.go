@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +23,7 @@ type BuiltIn struct {
 
 // Next implements Lifecycle.
 func (b *BuiltIn) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.Time) (Step, error) {
-	sc := b.scenario(pod)
+	sc := newScenario(pod, b.StartAfter, b.RunFor)
 	sc.preempted = f.Preempted
 	if !IsOver(&pod.Status) && pod.DeletionTimestamp == nil && sc.preempted.IsZero() {
 		var err error
@@ -55,6 +56,28 @@ func admit(ctx context.Context, pod *corev1.Pod, n Node) (admission.Result, erro
 		return n.Admit(ctx, pod, admission.Resize)
 	}
 	return admission.Result{}, nil
+}
+
+// events returns the events of a step.
+func (b *BuiltIn) events(pod *corev1.Pod, after *corev1.PodStatus) []stage.Action {
+	if b.NoEvents {
+		return nil
+	}
+	e := events{pod: pod, before: &pod.Status, after: after, all: b.AllEvents}
+	e.probes(newScenario(pod, b.StartAfter, b.RunFor))
+	e.configErrors()
+	e.pulls()
+	e.backOff()
+	e.assumption()
+	e.ephemeral()
+	e.resize()
+	if e.before.Reason == "" && after.Reason == deadlineExceeded {
+		e.add(corev1.EventTypeNormal, after.Reason, "%s", after.Message)
+	} else if message, ok := strings.CutPrefix(after.Message, rejection); ok && e.before.Reason == "" {
+		e.add(corev1.EventTypeWarning, after.Reason, "%s", message)
+	}
+	e.containers()
+	return e.actions
 }
 
 // toSeconds rounds the times of a status down to seconds, as clients see them.

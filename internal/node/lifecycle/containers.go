@@ -1,23 +1,13 @@
 package lifecycle
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/node/admission"
-	"fairlead.dev/internal/node/images"
 )
-
-// configError is the reason of a container that waits because its environment or mounts have an error.
-const configError = "CreateContainerConfigError"
-
-// crashLoop is the reason of a container that waits for its next restart.
-const crashLoop = "CrashLoopBackOff"
 
 // create sets all containers to waiting, before they are created.
 func create(pod *corev1.Pod, s *corev1.PodStatus) {
@@ -63,19 +53,6 @@ func start(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (ne
 		}
 	}
 	return sc.firstEnd(pod, s), false
-}
-
-// showConfigError puts a container with a configuration error into waiting, and reports whether it has one. before
-// is the container's previous reason for waiting.
-func showConfigError(c *corev1.ContainerStatus, before string, spec *corev1.Container, sc scenario) bool {
-	if showImageError(c, before, spec) {
-		return true
-	}
-	message, lacks := sc.errors.Containers[c.Name]
-	if lacks {
-		c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: configError, Message: message}}
-	}
-	return lacks
 }
 
 // proceed ends the containers whose time has come, and restarts ended ones as their policy has it. It returns when
@@ -135,17 +112,6 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now, ends time.T
 	return next
 }
 
-// backOff puts an exited container into waiting for its restart, and returns when that is.
-func backOff(pod *corev1.Pod, c *corev1.ContainerStatus, now time.Time) time.Time {
-	wait := crashBackoff(c.RestartCount + 1)
-	c.LastTerminationState = c.State
-	c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-		Reason:  crashLoop,
-		Message: fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", wait, c.Name, pod.Name, pod.Namespace, pod.UID),
-	}}
-	return now.Add(wait)
-}
-
 // terminate ends the running containers.
 func terminate(pod *corev1.Pod, s *corev1.PodStatus, code int32, now time.Time) {
 	end := func(spec *corev1.Container, c *corev1.ContainerStatus) {
@@ -167,26 +133,9 @@ func terminate(pod *corev1.Pod, s *corev1.PodStatus, code int32, now time.Time) 
 	}
 }
 
-func run(c *corev1.ContainerStatus, now time.Time) {
-	c.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}}
-	c.Started, c.Ready = ptr.To(true), true
-}
-
-func exit(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, code int32, started metav1.Time, now time.Time) {
-	reason := "Completed"
-	if code != 0 {
-		reason = "Error"
-	}
-	c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-		ExitCode: code, Reason: reason, StartedAt: started, FinishedAt: metav1.NewTime(now), ContainerID: c.ContainerID,
-		Message: terminationMessage(pod, spec, code),
-	}}
-	c.Started, c.Ready = ptr.To(false), false
-}
-
-// readiness sets whether running containers, sidecars included, have started and are ready. It returns when that
+// setReadiness sets whether running containers, sidecars included, have started and are ready. It returns when that
 // changes.
-func readiness(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (next time.Time) {
+func setReadiness(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (next time.Time) {
 	for i := range s.ContainerStatuses {
 		if c := &s.ContainerStatuses[i]; c.State.Running != nil {
 			var at time.Time
@@ -202,25 +151,4 @@ func readiness(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time)
 		}
 	}
 	return next
-}
-
-// lookAt returns whether a running container has started and is ready, and when that changes.
-func (s *scenario) lookAt(spec *corev1.Container, c *corev1.ContainerStatus, now time.Time) (started *bool, ready bool, next time.Time) {
-	began := c.State.Running.StartedAt
-	up, ready, after := s.probes(spec).look(now.Sub(began.Time))
-	if after > 0 {
-		next = began.Add(after)
-	}
-	return &up, ready && !s.notReady, next
-}
-
-func containerStatus(pod *corev1.Pod, c *corev1.Container, restarts int32) corev1.ContainerStatus {
-	return corev1.ContainerStatus{
-		Name:         c.Name,
-		Image:        c.Image,
-		ImageID:      images.ID(c.Image),
-		ContainerID:  fmt.Sprintf("fairlead://%x", sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", pod.UID, c.Name, restarts))),
-		RestartCount: restarts,
-		Resources:    c.Resources.DeepCopy(), AllocatedResources: c.Resources.Requests.DeepCopy(),
-	}
 }

@@ -1,11 +1,9 @@
 package lifecycle
 
 import (
-	"net/netip"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/node/admission"
@@ -66,16 +64,3 @@ const Preempting = "Preempting"
 
 // PreemptionMessage is the message of a preempted pod and of its event.
 const PreemptionMessage = "Preempted in order to admit critical pod"
-
-// endPreempted fails a preempted pod.
-func endPreempted(pod *corev1.Pod, s *corev1.PodStatus, hostIP netip.Addr, now time.Time) {
-	begin(pod, s, hostIP, now)
-	fail(pod, s, Preempting, PreemptionMessage, now)
-	target := corev1.PodCondition{
-		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet,
-		Message:            "Pod was preempted by Kubelet to accommodate a critical pod.",
-		ObservedGeneration: pod.Generation, LastTransitionTime: metav1.NewTime(now),
-	}
-	dropCondition(s, corev1.DisruptionTarget)
-	s.Conditions = append(s.Conditions, target)
-}

@@ -22,28 +22,6 @@ func (e *events) add(kind, reason, format string, args ...any) {
 	e.actions = append(e.actions, stage.Action{Event: &stage.Event{Type: kind, Reason: reason, Message: fmt.Sprintf(format, args...)}})
 }
 
-// events returns the events of a step.
-func (b *BuiltIn) events(pod *corev1.Pod, after *corev1.PodStatus) []stage.Action {
-	if b.NoEvents {
-		return nil
-	}
-	e := events{pod: pod, before: &pod.Status, after: after, all: b.AllEvents}
-	e.probes(b.scenario(pod))
-	e.configErrors()
-	e.pulls()
-	e.backOff()
-	e.assumption()
-	e.ephemeral()
-	e.resize()
-	if e.before.Reason == "" && after.Reason == deadlineExceeded {
-		e.add(corev1.EventTypeNormal, after.Reason, "%s", after.Message)
-	} else if message, ok := strings.CutPrefix(after.Message, rejection); ok && e.before.Reason == "" {
-		e.add(corev1.EventTypeWarning, after.Reason, "%s", message)
-	}
-	e.containers()
-	return e.actions
-}
-
 // containers adds the events of containers that have started or are killed.
 func (e *events) containers() {
 	started := !IsStarted(e.before) && IsStarted(e.after)

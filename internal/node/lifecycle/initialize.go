@@ -83,11 +83,3 @@ func initLifespan(pod *corev1.Pod, c *corev1.Container) lifespan {
 	s := scenario{ends: true, initial: true}
 	return s.lifespan(pod, c)
 }
-
-// endsAt returns when a container that started at that time exits; zero if never.
-func (co lifespan) endsAt(began time.Time) (end time.Time) {
-	if co.ends {
-		end = began.Add(co.runFor)
-	}
-	return end
-}

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,15 +38,12 @@ func (s *scenario) lifespan(pod *corev1.Pod, c *corev1.Container) lifespan {
 	return co
 }
 
-// onlyWaits reports whether a container runs an image that is known to wait for ever: Kubernetes' pause, and
-// agnhost, which its tests use.
-func onlyWaits(c *corev1.Container) bool {
-	if len(c.Command) > 0 || len(c.Args) > 0 {
-		return false
+// endsAt returns when a container that started at that time exits; zero if never.
+func (co lifespan) endsAt(began time.Time) (end time.Time) {
+	if co.ends {
+		end = began.Add(co.runFor)
 	}
-	name, _, _ := strings.Cut(c.Image[strings.LastIndexByte(c.Image, '/')+1:], "@")
-	name, _, _ = strings.Cut(name, ":")
-	return name == "pause" || name == "agnhost"
+	return end
 }
 
 // end returns when a running container exits, by itself or because a probe fails, and its exit code; zero if

@@ -97,10 +97,6 @@ func (p *probe) reaches(result bool, from time.Duration) (at time.Duration, ok b
 // probes are the probes of a container.
 type probes struct{ startup, readiness, liveness *probe }
 
-func (s *scenario) probes(c *corev1.Container) probes {
-	return probes{newProbe(c.StartupProbe, s.startup), newProbe(c.ReadinessProbe, s.readiness), newProbe(c.LivenessProbe, s.liveness)}
-}
-
 // started returns when the startup probe has succeeded; ok is false if it never does.
 func (p probes) started() (time.Duration, bool) {
 	if p.startup == nil {

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -39,4 +40,16 @@ func matches(on *corev1.ContainerRestartRuleOnExitCodes, code int32) bool {
 	}
 	in := slices.Contains(on.Values, code)
 	return in == (on.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
+}
+
+// crashBackoff returns how long a container waits before its n-th restart; the first is at once.
+func crashBackoff(n int32) time.Duration {
+	if n <= 1 {
+		return 0
+	}
+	d := 10 * time.Second
+	for ; n > 2 && d < 5*time.Minute; n-- {
+		d *= 2
+	}
+	return min(d, 5*time.Minute)
 }

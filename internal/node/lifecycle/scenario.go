@@ -41,11 +41,13 @@ type scenario struct {
 	preempted time.Time        // zero if it was not
 }
 
-func (b *BuiltIn) scenario(pod *corev1.Pod) scenario {
+// newScenario returns the course of a pod. startAfter is how long pods take to start, runFor how long those run that
+// end, unless annotations declare other times.
+func newScenario(pod *corev1.Pod, startAfter, runFor time.Duration) scenario {
 	s := scenario{
-		startAfter: b.StartAfter,
+		startAfter: startAfter,
 		ends:       pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure,
-		runFor:     b.RunFor,
+		runFor:     runFor,
 	}
 	if code, ok := imageExitCode(pod); ok {
 		s.ends, s.exitCode, s.endDeclared, s.codeDeclared = true, code, true, true
@@ -98,14 +100,6 @@ func duration(pod *corev1.Pod, annotation string, d *time.Duration) bool {
 // probed reports whether probes can end a container.
 func (s *scenario) probed() bool { return s.startup != nil || s.liveness != nil }
 
-// crashBackoff returns how long a container waits before its n-th restart; the first is at once.
-func crashBackoff(n int32) time.Duration {
-	if n <= 1 {
-		return 0
-	}
-	d := 10 * time.Second
-	for ; n > 2 && d < 5*time.Minute; n-- {
-		d *= 2
-	}
-	return min(d, 5*time.Minute)
+func (s *scenario) probes(c *corev1.Container) probes {
+	return probes{newProbe(c.StartupProbe, s.startup), newProbe(c.ReadinessProbe, s.readiness), newProbe(c.LivenessProbe, s.liveness)}
 }

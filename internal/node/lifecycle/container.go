@@ -1,0 +1,82 @@
+package lifecycle
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/node/images"
+)
+
+// configError is the reason of a container that waits because its environment or mounts have an error.
+const configError = "CreateContainerConfigError"
+
+// crashLoop is the reason of a container that waits for its next restart.
+const crashLoop = "CrashLoopBackOff"
+
+// containerStatus returns the status of a container that is about to start.
+func containerStatus(pod *corev1.Pod, c *corev1.Container, restarts int32) corev1.ContainerStatus {
+	return corev1.ContainerStatus{
+		Name:         c.Name,
+		Image:        c.Image,
+		ImageID:      images.ID(c.Image),
+		ContainerID:  fmt.Sprintf("fairlead://%x", sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", pod.UID, c.Name, restarts))),
+		RestartCount: restarts,
+		Resources:    c.Resources.DeepCopy(), AllocatedResources: c.Resources.Requests.DeepCopy(),
+	}
+}
+
+// showConfigError puts a container with a configuration error into waiting, and reports whether it has one. before
+// is the container's previous reason for waiting.
+func showConfigError(c *corev1.ContainerStatus, before string, spec *corev1.Container, sc scenario) bool {
+	if showImageError(c, before, spec) {
+		return true
+	}
+	message, lacks := sc.errors.Containers[c.Name]
+	if lacks {
+		c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: configError, Message: message}}
+	}
+	return lacks
+}
+
+func run(c *corev1.ContainerStatus, now time.Time) {
+	c.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}}
+	c.Started, c.Ready = ptr.To(true), true
+}
+
+func exit(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, code int32, started metav1.Time, now time.Time) {
+	reason := "Completed"
+	if code != 0 {
+		reason = "Error"
+	}
+	c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: code, Reason: reason, StartedAt: started, FinishedAt: metav1.NewTime(now), ContainerID: c.ContainerID,
+		Message: terminationMessage(pod, spec, code),
+	}}
+	c.Started, c.Ready = ptr.To(false), false
+}
+
+// backOff puts an exited container into waiting for its restart, and returns when that is.
+func backOff(pod *corev1.Pod, c *corev1.ContainerStatus, now time.Time) time.Time {
+	wait := crashBackoff(c.RestartCount + 1)
+	c.LastTerminationState = c.State
+	c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+		Reason:  crashLoop,
+		Message: fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", wait, c.Name, pod.Name, pod.Namespace, pod.UID),
+	}}
+	return now.Add(wait)
+}
+
+// lookAt returns whether a running container has started and is ready, and when that changes.
+func (s *scenario) lookAt(spec *corev1.Container, c *corev1.ContainerStatus, now time.Time) (started *bool, ready bool, next time.Time) {
+	began := c.State.Running.StartedAt
+	up, ready, after := s.probes(spec).look(now.Sub(began.Time))
+	if after > 0 {
+		next = began.Add(after)
+	}
+	return &up, ready && !s.notReady, next
+}

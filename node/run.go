@@ -1,0 +1,98 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"fairlead.dev/client"
+	"fairlead.dev/workqueue"
+)
+
+// heartbeatWorkers is how many nodes write their lease or status, or play a stage, at a time.
+const heartbeatWorkers = 4
+
+// Run keeps the nodes alive until ctx ends, which is no error, and all goroutines have.
+// The nodes stay registered. It may be called once.
+func (ns *Nodes) Run(ctx context.Context) error {
+	if ns.options.Count == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	kubelets := make([]*kubelet, ns.options.Count)
+	for i := range kubelets {
+		k, err := ns.kubelet(i)
+		if err != nil {
+			return err
+		}
+		kubelets[i] = k
+	}
+	ns.all.Store(&kubelets)
+	ns.options.KubeletVersion = cmp.Or(ns.options.KubeletVersion, ns.serverVersion(ctx), "v1.37.2-fairlead")
+	if err := ns.declare(ctx); err != nil {
+		ns.env.Log.Warn("the server may send packets to simulated addresses", "err", err)
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := ns.followKinds(ctx, &all); err != nil {
+		return err
+	}
+	for range ns.options.PodWorkers {
+		all.Go(func() { work(ctx, ns.work, podKey.sync) })
+	}
+	for range heartbeatWorkers {
+		all.Go(func() { work(ctx, ns.heartbeats, (*kubelet).keepAlive) })
+	}
+	if ns.stagesNodes() {
+		for range heartbeatWorkers {
+			all.Go(func() { work(ctx, ns.stageQueue, (*kubelet).playNode) })
+		}
+	}
+	all.Go(func() { ns.followNodes(ctx) })
+	for _, k := range kubelets {
+		all.Go(func() { k.run(ctx) })
+	}
+	if l := ns.options.Listener; l != nil {
+		all.Go(func() { _ = ns.served.Serve(l) })
+		<-ctx.Done()
+		ns.served.Close()
+	}
+	all.Wait()
+	ns.watching.Wait()
+	return nil
+}
+
+// work runs sync for the keys of a queue until ctx ends.
+func work[K comparable](ctx context.Context, q *workqueue.Queue[K], sync func(K, context.Context) (time.Time, error)) {
+	for k := range q.Work(ctx) {
+		next, err := sync(k, ctx)
+		if err != nil {
+			q.Retry(k)
+		} else {
+			q.Forget(k)
+			if !next.IsZero() {
+				q.AddAfter(k, time.Until(next))
+			}
+		}
+	}
+}
+
+// serverVersion returns the version of the server; "" if it does not answer.
+func (ns *Nodes) serverVersion(ctx context.Context) string {
+	res, err := ns.env.Client.REST().Do(ctx, client.Request{Method: http.MethodGet, Path: "/version"})
+	if err != nil {
+		return ""
+	}
+	var v struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if json.Unmarshal(res.Body, &v) != nil {
+		return ""
+	}
+	return v.GitVersion
+}
