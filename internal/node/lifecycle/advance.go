@@ -40,7 +40,7 @@ func advance(pod *corev1.Pod, s scenario, hostIP, podIP netip.Addr, now, ends ti
 			break
 		}
 		st.remove = true
-		terminate(pod, new, 0, now)
+		terminateContainers(pod, new, 0, now)
 		finish(pod, new, now)
 		return st
 	case !s.preempted.IsZero():
@@ -63,7 +63,7 @@ func advance(pod *corev1.Pod, s scenario, hostIP, podIP netip.Addr, now, ends ti
 	begin(pod, new, hostIP, now)
 	deadline := activeUntil(pod, new)
 	if !deadline.IsZero() && !now.Before(deadline) {
-		fail(pod, new, deadlineExceeded, "Pod was active on the node longer than the specified deadline", now)
+		failPod(pod, new, deadlineExceeded, "Pod was active on the node longer than the specified deadline", now)
 		return st
 	}
 	st = startOrProceed(pod, s, hostIP, podIP, st, now, ends)
@@ -97,7 +97,7 @@ func startOrProceed(pod *corev1.Pod, s scenario, hostIP, podIP netip.Addr, st tr
 	setIP(pod, new, hostIP, podIP)
 	if !IsStarted(old) {
 		failed := false
-		if st.next, failed = start(pod, new, s, now); failed {
+		if st.next, failed = startContainers(pod, new, s, now); failed {
 			finish(pod, new, now)
 			return st
 		}
@@ -107,7 +107,7 @@ func startOrProceed(pod *corev1.Pod, s scenario, hostIP, podIP netip.Addr, st tr
 	new.Phase = runningOrPending(new)
 	st.ends = st.next
 	if allTerminated(new) {
-		terminate(pod, new, 0, now) // sidecars
+		terminateContainers(pod, new, 0, now) // sidecars
 		finish(pod, new, now)
 		return st
 	}
@@ -162,7 +162,7 @@ func setIP(pod *corev1.Pod, s *corev1.PodStatus, hostIP, ip netip.Addr) {
 // endPreempted fails a preempted pod.
 func endPreempted(pod *corev1.Pod, s *corev1.PodStatus, hostIP netip.Addr, now time.Time) {
 	begin(pod, s, hostIP, now)
-	fail(pod, s, Preempting, PreemptionMessage, now)
+	failPod(pod, s, Preempting, PreemptionMessage, now)
 	target := corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet,
 		Message:            "Pod was preempted by Kubelet to accommodate a critical pod.",

@@ -43,12 +43,14 @@ func showConfigError(c *corev1.ContainerStatus, before string, spec *corev1.Cont
 	return lacks
 }
 
-func run(c *corev1.ContainerStatus, now time.Time) {
+// setRunning starts a container.
+func setRunning(c *corev1.ContainerStatus, now time.Time) {
 	c.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}}
 	c.Started, c.Ready = ptr.To(true), true
 }
 
-func exit(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, code int32, started metav1.Time, now time.Time) {
+// setTerminated ends a container that started at a time with an exit code.
+func setTerminated(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, code int32, started metav1.Time, now time.Time) {
 	reason := "Completed"
 	if code != 0 {
 		reason = "Error"

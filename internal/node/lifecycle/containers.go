@@ -31,10 +31,10 @@ func create(pod *corev1.Pod, s *corev1.PodStatus) {
 	}
 }
 
-// start runs the init containers and, when they have completed, starts the containers up to the first that has a
-// configuration error. It returns when to look again if more is to be done, and whether the pod has failed because
-// an init container has.
-func start(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (next time.Time, failed bool) {
+// startContainers runs the init containers and, when they have completed, starts the containers up to the first that
+// has a configuration error. It returns when to look again if more is to be done, and whether the pod has failed
+// because an init container has.
+func startContainers(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (next time.Time, failed bool) {
 	before, main := s.InitContainerStatuses, s.ContainerStatuses
 	create(pod, s)
 	for i := range min(len(before), len(s.InitContainerStatuses)) {
@@ -49,7 +49,7 @@ func start(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (ne
 		c := &pod.Spec.Containers[i]
 		if !showConfigError(&s.ContainerStatuses[i], waitingReason(main, i), c, sc) {
 			s.ContainerStatuses[i] = containerStatus(pod, c, 0)
-			run(&s.ContainerStatuses[i], now)
+			setRunning(&s.ContainerStatuses[i], now)
 		}
 	}
 	return sc.firstEnd(pod, s), false
@@ -77,7 +77,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now, ends time.T
 				}
 				continue
 			}
-			exit(pod, &pod.Spec.Containers[i], c, code, c.State.Running.StartedAt, now)
+			setTerminated(pod, &pod.Spec.Containers[i], c, code, c.State.Running.StartedAt, now)
 			if !restarts(pod, &pod.Spec.Containers[i], code) {
 				continue
 			}
@@ -97,13 +97,13 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now, ends time.T
 			if old.Resources != nil { // a resize may have been put off
 				c.Resources, c.AllocatedResources = old.Resources, old.AllocatedResources
 			}
-			run(c, now)
+			setRunning(c, now)
 			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {
 				at(end)
 			}
 		case c.State.Waiting != nil && !showConfigError(c, c.State.Waiting.Reason, &pod.Spec.Containers[i], sc): // its configuration error is gone
 			*c = containerStatus(pod, &pod.Spec.Containers[i], 0)
-			run(c, now)
+			setRunning(c, now)
 			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {
 				at(end)
 			}
@@ -112,12 +112,12 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now, ends time.T
 	return next
 }
 
-// terminate ends the running containers.
-func terminate(pod *corev1.Pod, s *corev1.PodStatus, code int32, now time.Time) {
+// terminateContainers ends the running containers.
+func terminateContainers(pod *corev1.Pod, s *corev1.PodStatus, code int32, now time.Time) {
 	end := func(spec *corev1.Container, c *corev1.ContainerStatus) {
 		switch {
 		case c.State.Running != nil:
-			exit(pod, spec, c, code, c.State.Running.StartedAt, now)
+			setTerminated(pod, spec, c, code, c.State.Running.StartedAt, now)
 		case c.State.Waiting != nil && c.LastTerminationState.Terminated != nil:
 			c.State, c.LastTerminationState = c.LastTerminationState, corev1.ContainerState{}
 		}

@@ -9,9 +9,9 @@ import (
 	"fairlead.dev/internal/node/admission"
 )
 
-// fail ends a pod for a reason that its containers do not show.
-func fail(pod *corev1.Pod, s *corev1.PodStatus, reason, message string, now time.Time) {
-	terminate(pod, s, killed, now)
+// failPod ends a pod for a reason that its containers do not show.
+func failPod(pod *corev1.Pod, s *corev1.PodStatus, reason, message string, now time.Time) {
+	terminateContainers(pod, s, killed, now)
 	s.Phase, s.Reason, s.Message = corev1.PodFailed, reason, message
 	conditions(pod, s, now)
 }

@@ -29,7 +29,7 @@ func ephemeral(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) (next time.T
 		case now.Before(end):
 			next = Earlier(next, end)
 		default:
-			exit(pod, spec, c, co.exitCode, c.State.Running.StartedAt, now)
+			setTerminated(pod, spec, c, co.exitCode, c.State.Running.StartedAt, now)
 			c.Started = nil
 		}
 	}

@@ -34,7 +34,7 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 			*c = containerStatus(pod, spec, restarts)
 			c.LastTerminationState = last
 			if admission.IsSidecar(spec) {
-				run(c, now)
+				setRunning(c, now)
 				c.Started, c.Ready, next = sc.lookAt(spec, c, now)
 				if !*c.Started {
 					return false, next, false
@@ -57,7 +57,7 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 			if end := co.endsAt(c.State.Running.StartedAt.Time); end.IsZero() || now.Before(end) {
 				return false, end, false
 			}
-			exit(pod, spec, c, co.exitCode, c.State.Running.StartedAt, now)
+			setTerminated(pod, spec, c, co.exitCode, c.State.Running.StartedAt, now)
 			c.Ready = co.exitCode == 0
 		}
 		if end := c.State.Terminated; end.ExitCode != 0 {

@@ -40,11 +40,11 @@ func resize(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (n
 			continue
 		}
 		if needsRestart(spec, c.Resources) {
-			exit(pod, spec, c, killed, c.State.Running.StartedAt, now)
+			setTerminated(pod, spec, c, killed, c.State.Running.StartedAt, now)
 			last := c.State
 			*c = containerStatus(pod, spec, c.RestartCount+1)
 			c.LastTerminationState = last
-			run(c, now)
+			setRunning(c, now)
 		}
 		c.Resources = spec.Resources.DeepCopy()
 	}
