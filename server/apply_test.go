@@ -16,8 +16,8 @@ import (
 	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
-// TestApplyConfigurations: client-go's apply configurations, and what its
-// Extract functions read back.
+// TestApplyConfigurations applies client-go's apply configurations and reads them back by its
+// Extract functions.
 func TestApplyConfigurations(t *testing.T) {
 	c, ctx := start(t), context.Background()
 	k := c.typed()
@@ -56,8 +56,8 @@ func TestApplyConfigurations(t *testing.T) {
 	}
 }
 
-// TestNoWriteWithoutChange: what changes nothing is not written, whoever says
-// it and however often.
+// TestNoWriteWithoutChange checks that a write that changes no field is not committed,
+// whichever manager sends it and however often.
 func TestNoWriteWithoutChange(t *testing.T) {
 	c := start(t)
 	apply := func(manager, body string) string {
@@ -81,8 +81,8 @@ func TestNoWriteWithoutChange(t *testing.T) {
 	}
 }
 
-// TestRecordSurvivesEncodings: an object that comes back as protobuf brings
-// its record along, and keeps it.
+// TestRecordSurvivesEncodings checks that an object sent back as protobuf keeps its managed
+// fields.
 func TestRecordSurvivesEncodings(t *testing.T) {
 	c, ctx := start(t), context.Background()
 	config := c.config()

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/server"
 )
 
-// podBody is a pod of the size people write.
+// podBody is a pod of ordinary size.
 func podBody(name string) string {
 	return `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"` + name + `","namespace":"default","labels":{"app":"web","pod-template-hash":"5d59d67564"},` +
 		`"annotations":{"example.com/revision":"7"},"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-5d59d67564","uid":"9a8e6f5c-3a4e-4a57-9c1b-4f2b5a3d2c1e","controller":true,"blockOwnerDeletion":true}]},` +
@@ -37,7 +37,7 @@ func reportCPU(b *testing.B, before int64) {
 	b.ReportMetric(float64(cpuTime()-before)/float64(b.N)/1000, "us-cpu/op")
 }
 
-// send does one request through rt and reads the answer to its end.
+// send does one request through rt and reads the whole response.
 func send(b *testing.B, rt http.RoundTripper, method, url, body string) {
 	req, _ := http.NewRequest(method, url, bytes.NewReader([]byte(body)))
 	if body != "" {
@@ -55,8 +55,8 @@ func send(b *testing.B, rt http.RoundTripper, method, url, body string) {
 	}
 }
 
-// wires are the ways to the server: the memory transport shows what the
-// handler costs by itself.
+// wires are the ways to the server. The memory transport shows the cost of the handler by
+// itself.
 func wires(b *testing.B, run func(b *testing.B, c *cluster, rt http.RoundTripper, base string), change ...func(*server.Config)) {
 	b.Run("memory", func(b *testing.B) {
 		c := start(b, change...)
@@ -152,8 +152,8 @@ func BenchmarkListPods(b *testing.B) {
 	}
 }
 
-// BenchmarkFrames is a watch in memory that begins 200 events ago, in each encoding; an
-// op is all of its frames. What is no JSON is made once and shared after that.
+// BenchmarkFrames is a watch in memory that begins 200 events ago, in each encoding; an op is
+// all of its frames. Encodings other than JSON are made once and then shared.
 func BenchmarkFrames(b *testing.B) {
 	const events = 200
 	c := start(b)
@@ -198,8 +198,7 @@ func BenchmarkFrames(b *testing.B) {
 	}
 }
 
-// BenchmarkFanout: one write is delivered to all who watch; an op is a
-// delivery.
+// BenchmarkFanout is one write delivered to all watchers; an op is a delivery.
 func BenchmarkFanout(b *testing.B) { wires(b, fanOut) }
 
 func fanOut(b *testing.B, _ *cluster, rt http.RoundTripper, base string) {

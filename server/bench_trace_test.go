@@ -15,17 +15,17 @@ import (
 	"fairlead.dev/trace"
 )
 
-// BenchmarkTrace is what stamps cost. An op is a round of three new servers in one process:
-// two that keep no lives, and between them one that does. They take turns, in an order that
-// goes round, so that what else the machine does falls on all. Told are the CPU time of each,
-// client included, by how many percent the one with lives is above the mean of those without, and
-// by how many the one without is above the other, which is by how much the former may be wrong.
-// Both are medians of the rounds.
+// BenchmarkTrace measures the cost of the stamps. An op is a round of three new servers in one
+// process: two without a trace, and between them one with it. They take turns in a rotating
+// order, so that other load on the machine falls on all. The benchmark reports the CPU time of
+// each, client included; the excess in percent of the server with a trace over the mean of the
+// others; and the excess of the first server without a trace over the second, which is the error
+// of the former. Both are medians of the rounds.
 func BenchmarkTrace(b *testing.B) {
 	for _, load := range []struct {
 		name  string
-		each  int // what a turn counts for
-		turns int // of a server, in a round: a multiple of three
+		each  int // the ops of one turn
+		turns int // of a server in a round: a multiple of three
 		begin func(b *testing.B, rt http.RoundTripper, base string) (turn, end func())
 	}{
 		{"create", turnWrites, 42, creates},
@@ -54,8 +54,8 @@ func BenchmarkTrace(b *testing.B) {
 	}
 }
 
-// traceRound has three servers take turns, the middle one with stamps, and tells the CPU time of
-// each in nanoseconds.
+// traceRound lets three servers take turns, the middle one with stamps, and returns the CPU time
+// of each in nanoseconds.
 func traceRound(b *testing.B, wire string, turns int, begin func(*testing.B, http.RoundTripper, string) (turn, end func())) (cost [3]float64) {
 	all := &scope{TB: b}
 	defer all.end()
@@ -73,7 +73,7 @@ func traceRound(b *testing.B, wire string, turns int, begin func(*testing.B, htt
 		var end func()
 		turn[i], end = begin(b, rt, base)
 		all.Cleanup(end)
-		turn[i]() // rings grow, connections begin
+		turn[i]() // fills rings and opens connections
 	}
 	runtime.GC()
 	for n := range turns {
@@ -118,7 +118,7 @@ func creates(b *testing.B, rt http.RoundTripper, base string) (turn, end func())
 	}, func() {}
 }
 
-// deliveries has a crowd of watchers; a turn ends when all have got all of it.
+// deliveries opens a crowd of watchers; a turn ends when all have received every event.
 func deliveries(b *testing.B, rt http.RoundTripper, base string) (turn, end func()) {
 	send(b, rt, "POST", base+"/api/v1/namespaces/default/pods", podBody("web"))
 	ctx, stop := context.WithCancel(context.Background())

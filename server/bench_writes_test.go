@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// BenchmarkWrites is every way to write a pod, one after the other, so that their costs
-// can be set against one another.
+// BenchmarkWrites compares the costs of all ways to write a pod.
 func BenchmarkWrites(b *testing.B) {
 	const pods = "/api/v1/namespaces/default/pods"
 	const apply = "application/apply-patch+yaml"
@@ -19,7 +18,7 @@ func BenchmarkWrites(b *testing.B) {
 	applied := func(n int) string {
 		return strings.Replace(podBody("web"), `"example.com/revision":"7"`, fmt.Sprintf(`"example.com/revision":"%d"`, n), 1)
 	}
-	without := func(n int) string { // what the one before gave
+	without := func(n int) string { // gives up the label of the apply before
 		return strings.Replace(podBody("web"), `"labels":{`, fmt.Sprintf(`"labels":{"l-%d":"x",`, n), 1)
 	}
 	managers := 0
@@ -51,7 +50,7 @@ func BenchmarkWrites(b *testing.B) {
 				for b.Loop() {
 					n++
 					path := w.path
-					if strings.HasSuffix(path, "-") { // of two who take it from one another
+					if strings.HasSuffix(path, "-") { // two managers take the field from each other
 						managers++
 						path += strconv.Itoa(managers % 2)
 					}
@@ -63,7 +62,7 @@ func BenchmarkWrites(b *testing.B) {
 	}
 }
 
-// BenchmarkDelete is of ConfigMaps, which go at once.
+// BenchmarkDelete deletes ConfigMaps, which are removed at once.
 func BenchmarkDelete(b *testing.B) {
 	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
 		maps := base + "/api/v1/namespaces/default/configmaps"
@@ -96,8 +95,8 @@ func write(b *testing.B, rt http.RoundTripper, method, url, media, body string) 
 	}
 }
 
-// BenchmarkPodLife is what the server does for a pod until it runs: it is created, bound, and
-// its status replaced by what the node makes of it. An op is the three writes.
+// BenchmarkPodLife is the server's work for a pod until it runs: create, bind, and replace the
+// status by the node's. An op is the three writes.
 func BenchmarkPodLife(b *testing.B) {
 	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
 		const pods = "/api/v1/namespaces/default/pods"
@@ -114,7 +113,7 @@ func BenchmarkPodLife(b *testing.B) {
 	})
 }
 
-// runningBody is podBody's pod with the status of one that runs.
+// runningBody is podBody's pod with the status of a running one.
 func runningBody(name string) string {
 	const at = `"2030-01-01T00:00:00Z"`
 	var conditions []string

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/server"
 )
 
-// seeds are bodies that something is done to.
+// seeds are the bodies that spoil changes.
 var seeds = []string{
 	`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","labels":{"a":"b"},"annotations":{"n":"1"},"finalizers":["example.com/f"]},"spec":{"containers":[{"name":"c","image":"i","ports":[{"containerPort":80}],"resources":{"limits":{"cpu":"1"}}}]}}`,
 	`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"x"},"data":{"a":"b"},"binaryData":{"k":"eA=="},"immutable":false}`,
@@ -26,7 +26,7 @@ var seeds = []string{
 	"k8s\x00\n\x0f\n\x02v1\x12\tConfigMap\x12\x09\n\x07\n\x01x\x12\x00\x1a\x00\x1a\x00\"\x00",
 }
 
-// pieces are put into them.
+// pieces are inserted into the seeds.
 var pieces = []string{
 	"null", "{}", "[]", `""`, "0", "-1", "1e999", "99999999999999999999", "true", `"x"`, `"\u0000"`, "\xff", "{", "}", "[", "]", ",", ":", `"`, "\\", "\n", "\t",
 	`"metadata":null,`, `"name":"x",`, `"uid":"1",`, `"resourceVersion":"7",`, `"$patch":"replace",`, `"$retainKeys":["a"],`, "&a *a", "*a", "!!binary x", "- ", "  ", strings.Repeat("[", 300), strings.Repeat(`{"a":`, 300),
@@ -42,9 +42,8 @@ func spoil(r *rand.Rand, s string) string {
 	return s
 }
 
-// TestBodiesOfAnyKind sends what is nearly right, as everything it might be, to
-// everything that takes bodies. The server never panics, answers soon, and is well
-// afterwards.
+// TestBodiesOfAnyKind sends nearly valid bodies, in every media type, to every path that takes
+// bodies. The server never panics, answers soon, and works afterwards.
 func TestBodiesOfAnyKind(t *testing.T) {
 	c := start(t, withCBOR)
 	rt := server.Transport(c.server, &auth.User{Name: "anyone"})
@@ -54,7 +53,7 @@ func TestBodiesOfAnyKind(t *testing.T) {
 		"application/json-patch+json", "application/apply-patch+yaml", "application/apply-patch+cbor", "application/cbor", "", ";", "application/json; charset=\"", "*/*"}
 	codes := map[int]int{}
 	for i := range 6000 {
-		if i%20 == 0 { // so that there is something to change
+		if i%20 == 0 { // so that there is an object to change
 			for n, path := range []string{"/api/v1/namespaces/default/pods", "/api/v1/namespaces/default/configmaps", "/apis/apps/v1/namespaces/default/deployments"} {
 				c.do("POST "+path, seeds[n])
 			}
@@ -85,7 +84,7 @@ func TestBodiesOfAnyKind(t *testing.T) {
 		answer, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		codes[resp.StatusCode]++
-		// Some patches that cannot be merged are 500 to clients of kube-apiserver too.
+		// kube-apiserver too answers 500 to some patches that cannot be merged.
 		if resp.StatusCode > 500 || strings.Contains(string(answer), "panic") || resp.StatusCode == 500 && method != "PATCH" {
 			t.Errorf("%s %s %s: %d for %q", method, path, m, resp.StatusCode, body)
 		}

@@ -30,7 +30,7 @@ import (
 
 func withCBOR(cfg *server.Config) { cfg.CBOR = true }
 
-// spoken notes the content types on a wire.
+// spoken records the content types on a wire.
 type spoken struct {
 	http.RoundTripper
 	mu    sync.Mutex
@@ -47,8 +47,8 @@ func (s *spoken) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// TestCBORClients lets client-go speak CBOR and nothing else: typed and dynamic
-// access, server-side apply, and an informer.
+// TestCBORClients makes client-go use only CBOR: typed and dynamic clients, server-side apply,
+// and an informer.
 func TestCBORClients(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, clientfeatures.ClientsAllowCBOR, true)
 	featurestesting.SetFeatureDuringTest(t, clientfeatures.ClientsPreferCBOR, true)
@@ -140,7 +140,7 @@ func TestCBORClients(t *testing.T) {
 	}
 }
 
-// TestCBORIsJSON holds bodies and events in CBOR to those in JSON.
+// TestCBORIsJSON compares bodies and events in CBOR with those in JSON.
 func TestCBORIsJSON(t *testing.T) {
 	c := start(t, withCBOR)
 	c.fill(3)
@@ -200,7 +200,7 @@ func TestCBORIsJSON(t *testing.T) {
 	}
 }
 
-// round makes of a value what encoding/json makes of its text.
+// round returns the value that encoding/json decodes from the value's own text.
 func round(t *testing.T, v any) (out any) {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -213,8 +213,8 @@ func round(t *testing.T, v any) (out any) {
 	return out
 }
 
-// TestCBORRefusals has the answers of a kube-apiserver with the gate open to what
-// is no CBOR or not to be had in it, and those of one whose gate is shut.
+// TestCBORRefusals has the answers of a kube-apiserver with the gate open to bodies that are not
+// CBOR and to resources not available in CBOR, and those of one with the gate shut.
 func TestCBORRefusals(t *testing.T) {
 	const all = "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor"
 	const named = "\x68metadata\xa1\x64name\x61x"
@@ -251,7 +251,7 @@ func TestCBORRefusals(t *testing.T) {
 	})
 }
 
-// TestCBORThroughWebSocket: each event is a message of bytes.
+// TestCBORThroughWebSocket checks that each event is a message of bytes.
 func TestCBORThroughWebSocket(t *testing.T) {
 	c := start(t, withCBOR)
 	c.fill(2)

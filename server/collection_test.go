@@ -15,9 +15,9 @@ import (
 	"fairlead.dev/server"
 )
 
-// TestDeleteCollectionMeets what others do meanwhile: an object that is changed after it
-// was admitted is decided on anew, one that goes by itself is no failure, and one that
-// is refused ends it, with those before it gone and those behind it untouched.
+// TestDeleteCollectionMeets concurrent changes: an object that is changed after it was admitted
+// is decided on anew; one that is deleted meanwhile is no failure; one that is refused ends the
+// request, with the objects before it deleted and those behind it untouched.
 func TestDeleteCollectionMeets(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
@@ -69,7 +69,8 @@ func TestDeleteCollectionMeets(t *testing.T) {
 	})
 }
 
-// TestDeleteCollectionAndDelete: what somebody else deletes first is no failure.
+// TestDeleteCollectionAndDelete checks that an object deleted first by another client is no
+// failure.
 func TestDeleteCollectionAndDelete(t *testing.T) {
 	var c *cluster
 	var first atomic.Bool
@@ -90,8 +91,8 @@ func TestDeleteCollectionAndDelete(t *testing.T) {
 	})
 }
 
-// BenchmarkDeleteCollection tells 1,000 pods that run on a node to go, which leaves them
-// there, and deletes as many config maps, which go.
+// BenchmarkDeleteCollection deletes 1,000 pods that run on a node, which stay as terminating, and
+// as many config maps, which are removed.
 func BenchmarkDeleteCollection(b *testing.B) {
 	const n = 1000
 	for _, w := range []struct {
@@ -120,7 +121,7 @@ func BenchmarkDeleteCollection(b *testing.B) {
 					send(b, rt, "DELETE", base+w.path, "")
 					cpu += cpuTime() - before
 					b.StopTimer()
-					if w.name == "pods" { // for good, so that the next round meets none
+					if w.name == "pods" { // removes them before the next round
 						send(b, rt, "DELETE", base+w.path+"?gracePeriodSeconds=0", "")
 					}
 					b.StartTimer()

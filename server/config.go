@@ -71,21 +71,21 @@ type Config struct {
 	// etcd-readiness; nil is a store that can be written while it answers.
 	Writable func() error
 	// Flags are those that the process was started with, for /flagz, which nil ones leave
-	// out. None may be secret.
+	// out. They must not be secret.
 	Flags map[string]string
 
 	Version version.Info
-	Log     *slog.Logger // nil logs nothing
+	Log     *slog.Logger // nil discards it
 	// Metrics is the registry the server's collectors go to; nil makes one.
 	Metrics *prometheus.Registry
 
 	// History bounds the history of the watch caches.
 	History watchcache.HubOptions
 
-	// Trace keeps the lives of events; nil keeps none.
+	// Trace keeps the lives of events; nil is a server without a trace.
 	Trace *trace.Log
 
-	// Faults are injected faults; nil allows none.
+	// Faults are injected faults; nil refuses them.
 	Faults *faults.Set
 
 	// CBOR serves CBOR, takes it, and applies it, as kube-apiserver does with its gate

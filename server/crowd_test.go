@@ -24,8 +24,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// BenchmarkWriteBesideWatchers is one patch of a pod, in process, beside
-// watchers that each watch the pods of one node, or one secret.
+// BenchmarkWriteBesideWatchers is one patch of a pod, in process, beside watchers that each watch
+// the pods of one node, or one secret.
 func BenchmarkWriteBesideWatchers(b *testing.B) {
 	for _, n := range []int{0, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -73,12 +73,12 @@ func patch(b *testing.B, rt http.RoundTripper, url string, n int) {
 	}
 }
 
-// reader is a client that takes what it gets once all others have got some.
+// reader is a client that reads the rest of its response once every client has received a part.
 type reader struct {
 	header http.Header
 	begun  *sync.WaitGroup
 	once   sync.Once
-	// through hangs up a watch once it has begun.
+	// through closes a watch once it has begun.
 	through func()
 }
 
@@ -98,9 +98,9 @@ func (r *reader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// BenchmarkCrowd is many lists of 10,000 pods at once, or watches that begin
-// with them, all under way together; an op is a whole crowd. It tells by how much the memory's peak grows for each of them,
-// and what a get takes meanwhile.
+// BenchmarkCrowd is many concurrent lists of 10,000 pods, or watches that begin with them; an op
+// is a whole crowd. It reports by how much the memory's peak grows for each of them, and the time
+// of a get meanwhile.
 func BenchmarkCrowd(b *testing.B) {
 	const pods = 10_000
 	c := start(b)
@@ -131,7 +131,7 @@ func BenchmarkCrowd(b *testing.B) {
 				c.server.ServeHTTP(&reader{header: http.Header{}, begun: begun, through: cancel}, req)
 			}
 			for b.Loop() {
-				// One that comes first makes what all share.
+				// The first one makes the encodings that all share.
 				var alone sync.WaitGroup
 				alone.Add(1)
 				read(&alone)
@@ -185,7 +185,7 @@ func spans() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// held is what is in use once everything has been collected.
+// held is the memory in use after a full collection.
 func held() int64 {
 	debug.FreeOSMemory()
 	return spans()

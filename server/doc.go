@@ -1,24 +1,30 @@
 // Package server is the HTTP API server: an http.Handler that speaks the Kubernetes API over
 // one store.
 //
-// Every verb has a file of its own (get.go, list.go, watch.go, create.go, update.go, patch.go,
-// delete.go, collection.go), and so has every subresource that is more than a view of its
-// object. A verb is a function of the request's [call] that answers it or returns an error,
-// which becomes a metav1.Status in the media type that the client accepts.
+// This package assembles and routes; the verbs are in packages below internal/server. A verb is
+// a function of a call.Call that answers it or returns an error, which becomes a metav1.Status
+// in the media type that the client accepts.
 //
 // # The packages below internal/server
 //
-//	request     the parsed request: path, format, options, body
-//	endpoint    a resource in one version, typed or untyped, and the table of them
-//	serializer  JSON, YAML, protobuf and CBOR
-//	represent   objects as a client has negotiated them: bodies, lists, tables
-//	watch       open watches
-//	respond     the ResponseWriter with its deadline
-//	connect     logs, exec, attach, port forwarding, proxies
-//	inflight    bounds on requests and their bodies
-//	apistatus   errors as clients see them
-//	metrics     the server's collectors
-//	memory      the wire in memory
+//	request      the parsed request: path, format, options, body
+//	endpoint     a resource in one version, typed or untyped, and the table of them in effect
+//	serializer   JSON, YAML, protobuf and CBOR
+//	represent    objects as a client has negotiated them: bodies, lists, tables
+//	call         a request to a resource and its response
+//	read         get, list, watch
+//	write        create, update, patch, apply, scale, delete, deletecollection, internal writes
+//	subresource  binding, eviction, reviews
+//	connect      logs, exec, attach, port forwarding, proxies
+//	watch        open watches
+//	writetrace   decorators that enter writes into the trace
+//	inject       decorators that apply injected faults
+//	health       health checks and z-pages
+//	respond      the ResponseWriter with its deadline
+//	inflight     bounds on requests and their bodies
+//	apistatus    errors as clients see them
+//	metrics      the server's collectors
+//	memory       the wire in memory
 //
 // # The way of a request
 //
@@ -39,7 +45,7 @@
 //
 // # Reads
 //
-// GET, LIST and WATCH in JSON of the storage version copy stored bytes and decode nothing.
+// GET, LIST and WATCH in JSON of the storage version copy stored bytes without decoding them.
 // Other media types, versions, tables and partial metadata are made from the object once and
 // kept with it where the cache keeps them.
 //

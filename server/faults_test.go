@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/trace"
 )
 
-// breakable is a cluster that may be broken, with its trace.
+// breakable is a cluster with faults allowed, and its trace.
 type breakable struct {
 	*cluster
 	log    *trace.Log
@@ -26,7 +26,7 @@ func startBreakable(t *testing.T) *breakable {
 	return b
 }
 
-// add adds a fault by the way of HTTP.
+// add adds a fault by HTTP.
 func (b *breakable) add(fault string) (id string) {
 	b.t.Helper()
 	return fmt.Sprint(b.must("POST "+server.FaultsPath, fault).at("id"))
@@ -42,7 +42,7 @@ func (b *breakable) now() string {
 	return maps + "?watch=1&allowWatchBookmarks=true&resourceVersion=" + b.must("GET "+maps, "").text("metadata.resourceVersion")
 }
 
-// until waits until the trace tells of an event what is wanted, and returns its life.
+// until waits until the trace has the wanted data about an event, and returns its life.
 func (b *breakable) until(rev string, want func(trace.Life) bool) trace.Life {
 	b.t.Helper()
 	limit := time.After(time.Minute)
@@ -62,7 +62,7 @@ func (b *breakable) until(rev string, want func(trace.Life) bool) trace.Life {
 	}
 }
 
-// untilStruck waits for a strike that is of no event.
+// untilStruck waits for an injected fault that belongs to no event.
 func (b *breakable) untilStruck(action string) trace.InjectedFault {
 	b.t.Helper()
 	limit := time.After(time.Minute)
@@ -103,7 +103,7 @@ func struckBy(lf trace.Life, action string) bool {
 
 const secrets = "/api/v1/namespaces/default/secrets"
 
-// TestHeldWatch: a watch that is held is seen as that watcher's lag, and nowhere else.
+// TestHeldWatch checks that a held watch appears as that watcher's lag, and nowhere else.
 func TestHeldWatch(t *testing.T) {
 	b := startBreakable(t)
 	wires := map[string]http.RoundTripper{"http2": b.client.Transport, "memory": server.Transport(b.server, &auth.User{Name: "me"})}
@@ -143,7 +143,8 @@ func TestHeldWatch(t *testing.T) {
 	}
 }
 
-// TestDelayedWatch: each event comes so much later, in order, and no bookmark before it.
+// TestDelayedWatch checks that each event arrives late by the delay, in order, and that no
+// bookmark overtakes it.
 func TestDelayedWatch(t *testing.T) {
 	b := startBreakable(t)
 	w := b.watch(t, b.client.Transport, maps+"?watch=1", "User-Agent: late/1")
@@ -157,7 +158,7 @@ func TestDelayedWatch(t *testing.T) {
 	}
 }
 
-// TestReorderedWatches: of two watches the one with the later event is served first.
+// TestReorderedWatches checks that of two watches the one with the later event is served first.
 func TestReorderedWatches(t *testing.T) {
 	b := startBreakable(t)
 	ofMaps := b.watch(t, b.client.Transport, maps+"?watch=1", "User-Agent: one/1")
@@ -175,7 +176,7 @@ func TestReorderedWatches(t *testing.T) {
 	}
 }
 
-// TestDroppedWatch: the watches that are meant are cut off, and begin anew.
+// TestDroppedWatch checks that the selected watches are cut off and can begin anew.
 func TestDroppedWatch(t *testing.T) {
 	b := startBreakable(t)
 	http1 := &http.Transport{TLSClientConfig: b.client.Transport.(*http.Transport).TLSClientConfig.Clone()}
@@ -202,7 +203,8 @@ func TestDroppedWatch(t *testing.T) {
 	}
 }
 
-// TestPausedHistory: who is behind is told 410, and who lists and begins there is not.
+// TestPausedHistory checks that a watch that is behind gets 410, and that one from a fresh list
+// does not.
 func TestPausedHistory(t *testing.T) {
 	b := startBreakable(t)
 	rev := b.fill(1)
@@ -225,7 +227,7 @@ func TestPausedHistory(t *testing.T) {
 	}
 }
 
-// TestBrokenWrites: the writes that are meant fail, or are slow, and only those.
+// TestBrokenWrites checks that the selected writes fail or are slow, and only those.
 func TestBrokenWrites(t *testing.T) {
 	b := startBreakable(t)
 	for _, code := range []int{403, 409, 429, 500, 503, 504} {
@@ -257,7 +259,8 @@ func TestBrokenWrites(t *testing.T) {
 	}
 }
 
-// TestExpiredLeases: events go with the store's leases, and the trace says why.
+// TestExpiredLeases checks that events expire with the store's leases, and that the trace has the
+// cause.
 func TestExpiredLeases(t *testing.T) {
 	b := startBreakable(t)
 	const events = "/api/v1/namespaces/default/events"
@@ -269,10 +272,11 @@ func TestExpiredLeases(t *testing.T) {
 		t.Fatal(gone)
 	}
 	b.until(gone[2], func(lf trace.Life) bool { return struckBy(lf, "expire") })
-	b.must("POST "+events, `{"metadata":{"name":"e"},"involvedObject":{"namespace":"default"}}`) // on a new one
+	b.must("POST "+events, `{"metadata":{"name":"e"},"involvedObject":{"namespace":"default"}}`) // on a new lease
 }
 
-// TestFaultRefusals: without leave nothing is broken, and what makes no sense is told.
+// TestFaultRefusals checks that a server without faults refuses them, and that invalid faults get
+// an error.
 func TestFaultRefusals(t *testing.T) {
 	c := start(t)
 	for _, head := range []string{"GET " + server.FaultsPath, "POST " + server.FaultsPath, "DELETE " + server.FaultsPath} {

@@ -23,19 +23,19 @@ import (
 	"k8s.io/client-go/tools/pager"
 )
 
-// follower is an informer of client-go on some of the config maps that holds
-// its handlers' log against what a history can be.
+// follower is a client-go informer on some of the config maps. It checks the calls of its
+// handlers against the possible histories.
 type follower struct {
 	t                         *testing.T
 	name, media               string
 	namespace, labels, fields string
-	// slow handlers take their time; pages makes lists of many pages.
+	// slow handlers take their time; pages splits lists into many pages.
 	slow, pages bool
 
 	informer cache.SharedIndexInformer
 	mu       struct {
 		sync.Mutex
-		// known is what the handlers were told, by key: the revision.
+		// known has the revision that the handlers were last called with, by key.
 		known         map[string]string
 		events, lists int
 	}
@@ -127,8 +127,8 @@ func (f *follower) selects(l labels.Set, namespace, name string) bool {
 	return ls.Matches(l) && fs.Matches(fields.Set{"metadata.name": name}) && (f.namespace == "" || f.namespace == namespace)
 }
 
-// settle waits until the store and the handlers have what is wanted, as long as
-// the handlers go on. Client-go's pause before it lists again may grow to 30 seconds.
+// settle waits until the store and the handlers have the same objects, as long as the handlers
+// are called. Client-go's pause before it lists again may grow to 30 seconds.
 func (f *follower) settle(want map[string]string) {
 	f.t.Helper()
 	var stored map[string]string
@@ -159,7 +159,7 @@ func (f *follower) settle(want map[string]string) {
 	}
 }
 
-// difference tells some of what two maps do not share.
+// difference describes some entries that two maps do not share.
 func difference(a, b map[string]string) (text string) {
 	n := 0
 	for k := range b {

@@ -20,7 +20,7 @@ import (
 	"fairlead.dev/server"
 )
 
-// fuzzed are pods for selectors to tell apart.
+// fuzzed are pods that selectors tell apart.
 var fuzzed = []struct {
 	labels labels.Set
 	fields fields.Set
@@ -53,8 +53,8 @@ func fuzzServer(f *testing.F) *cluster {
 	return c
 }
 
-// FuzzListOptions gives lists and watches arbitrary parameters. The answer is a
-// list, a stream of events, or a Status that says what its code says.
+// FuzzListOptions gives lists and watches arbitrary parameters. The response is a list, a stream
+// of events, or a Status whose code is that of the response.
 func FuzzListOptions(f *testing.F) {
 	c := fuzzServer(f)
 	for _, q := range []string{
@@ -102,7 +102,7 @@ func FuzzListOptions(f *testing.F) {
 	})
 }
 
-// FuzzSelectors holds what lists select to what the selectors of apimachinery do.
+// FuzzSelectors compares the objects that lists select with apimachinery's selectors.
 func FuzzSelectors(f *testing.F) {
 	c := fuzzServer(f)
 	for _, s := range [][2]string{
@@ -119,7 +119,7 @@ func FuzzSelectors(f *testing.F) {
 		if !bad {
 			for _, r := range fs.Requirements() {
 				if _, ok := fuzzed[0].fields[r.Field]; !ok {
-					return // which fields there are is held by internal/server/semantics
+					return // internal/server/semantics checks which fields are selectable
 				}
 			}
 		}

@@ -15,9 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FuzzRequest sends whole requests of any kind: method, path, query, what the body is
-// said to be, what is asked for, and the body. Nothing panics, no answer is a 500, what
-// fails says so with a Status of its own code, and the server goes on answering others.
+// FuzzRequest sends whole requests: method, path, query, Content-Type, Accept and body. The
+// server never panics or answers 500, an error is a Status of its own code, and the server goes on
+// answering others.
 func FuzzRequest(f *testing.F) {
 	c := fuzzServer(f)
 	const pod = "/api/v1/namespaces/default/pods/p0"
@@ -49,7 +49,7 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, method, path, query, is, accept string, body []byte) {
 		if !strings.HasPrefix(path, "/") || strings.ContainsAny(method, " \r\n\x00") || method == "" {
-			return // what no HTTP server hands on
+			return // HTTP servers do not pass it on
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()

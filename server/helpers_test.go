@@ -29,7 +29,7 @@ type cluster struct {
 	server *server.Server
 	http   *httptest.Server
 	client *http.Client
-	// base is where the server is reached.
+	// base is the server's URL.
 	base string
 	// stop ends the server before the test does.
 	stop func()
@@ -56,7 +56,7 @@ func start(t testing.TB, change ...func(*server.Config)) *cluster {
 
 	h := httptest.NewUnstartedServer(s)
 	h.EnableHTTP2 = true
-	if os.Getenv("NET_HTTP") == "" { // else by net/http's own, to compare
+	if os.Getenv("NET_HTTP") == "" { // else net/http's own server, to compare
 		h2.Install(h.Config, h2.Options{WriteTimeout: cfg.WriteTimeout})
 	}
 	h.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}}
@@ -73,7 +73,7 @@ func start(t testing.TB, change ...func(*server.Config)) *cluster {
 	return c
 }
 
-// config is how client-go reaches the server.
+// config is client-go's configuration for the server.
 func (c *cluster) config() *rest.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(c.http.Certificate())
@@ -91,7 +91,7 @@ func (c *cluster) typedWith(config *rest.Config) *kubernetes.Clientset {
 	return k
 }
 
-// answer is what came back for a request.
+// answer is the response to a request.
 type answer struct {
 	code   int
 	header http.Header

@@ -19,9 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// BenchmarkIdleWatch is what a watch that waits takes of the server's memory,
-// heap and stacks, over TLS and HTTP/2. The client is a few bytes of framing,
-// so that nearly all that is counted is the server's.
+// BenchmarkIdleWatch measures the server's memory, heap and stacks, for a waiting watch over TLS
+// and HTTP/2. The client is a few bytes of framing, so that nearly all of the memory is the
+// server's.
 func BenchmarkIdleWatch(b *testing.B) {
 	const connections, streams = 40, 100
 	for _, q := range []struct{ name, path string }{
@@ -58,8 +58,8 @@ func BenchmarkIdleWatch(b *testing.B) {
 	}
 }
 
-// TestIdleWatchesHaveNoGoroutine: what an open watch over HTTP/2 has is a place
-// in its connection, and events still come.
+// TestIdleWatchesHaveNoGoroutine checks that an open watch over HTTP/2 has only a place in its
+// connection, and that events still arrive.
 func TestIdleWatchesHaveNoGoroutine(t *testing.T) {
 	const streams = 100
 	c := start(t)
@@ -67,7 +67,7 @@ func TestIdleWatchesHaveNoGoroutine(t *testing.T) {
 	conn := dialIdle(t, c)
 	before := runtime.NumGoroutine()
 	openIdle(t, c, conn, streams, func(n int) string { return fmt.Sprint("/api/v1/configmaps?watch=1&resourceVersion=2&n=", n) })
-	// A handler that has answered may still be on its way out.
+	// A handler that has answered may not have returned yet.
 	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		return runtime.NumGoroutine() < before+streams/10, nil
 	})
@@ -111,7 +111,7 @@ func dialIdle(b testing.TB, c *cluster) *tls.Conn {
 	return conn
 }
 
-// openIdle opens streams and waits for the head of each answer.
+// openIdle opens streams and waits for the head of each response.
 func openIdle(b testing.TB, c *cluster, conn *tls.Conn, streams int, path func(int) string) {
 	f := http2.NewFramer(conn, conn)
 	var head bytes.Buffer

@@ -61,7 +61,7 @@ func (c *serving) tooLate() {
 	status := apistatus.Of(apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
 	body, err := json.Marshal(status)
 	if err != nil {
-		panic(err) // a Status has nothing that cannot be encoded
+		panic(err) // a Status can always be encoded
 	}
 	header := http.Header{
 		"Audit-Id": {c.auditID}, "Cache-Control": noCache, "Content-Type": {serializer.JSON.String()}, "Content-Length": {strconv.Itoa(len(body))},

@@ -78,7 +78,7 @@ func TestPages(t *testing.T) {
 	if n := first.at("metadata.remainingItemCount"); n != 3.0 {
 		t.Errorf("remaining: %v", n)
 	}
-	// What comes between the pages is not seen.
+	// Objects created between the pages are not seen.
 	c.must("POST "+maps, `{"metadata":{"name":"m0015"}}`)
 	c.must("DELETE "+maps+"/m002", "")
 	second := c.must("GET "+maps+"?limit=2&continue="+token, "")

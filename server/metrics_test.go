@@ -26,7 +26,7 @@ import (
 	"fairlead.dev/trace"
 )
 
-// gathered is what a server shows after a write that was watched, reconciled and refused once.
+// gathered is the metrics of a server after a write that was watched, reconciled and refused once.
 func gathered(t *testing.T) map[string]*dto.MetricFamily {
 	t.Helper()
 	all := map[string]*dto.MetricFamily{}
@@ -37,7 +37,7 @@ func gathered(t *testing.T) map[string]*dto.MetricFamily {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		slow := faults.New() // the clock of the bubble stands still but for it
+		slow := faults.New() // without it the clock of the bubble stands still
 		s, err := server.New(server.Config{Store: store, Resources: builtin.Resources(), Trace: log, Metrics: reg, Faults: slow})
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func gathered(t *testing.T) map[string]*dto.MetricFamily {
 	return all
 }
 
-// TestHopMetrics: each hop is counted, once, in classic buckets and in native ones.
+// TestHopMetrics checks that each hop is counted once, in classic and in native buckets.
 func TestHopMetrics(t *testing.T) {
 	all := gathered(t)
 	count := func(name, label, value string) (n uint64) {
@@ -128,7 +128,7 @@ func TestHopMetrics(t *testing.T) {
 	}
 }
 
-// TestDashboard: the queries of docs/grafana.json name metrics that there are.
+// TestDashboard checks that the queries of docs/grafana.json name existing metrics.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile("../docs/grafana.json")
 	if err != nil {
@@ -144,7 +144,7 @@ func TestDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, names := gathered(t), regexp.MustCompile(`\b(?:apiserver|fairlead|workqueue)_[a-z_]+`)
-	vectors := map[string]bool{ // of which nothing happens in a quiet server
+	vectors := map[string]bool{ // an idle server has no samples of these
 		"apiserver_terminated_watchers_total": true,
 	}
 	for _, p := range board.Panels {

@@ -22,7 +22,7 @@ import (
 	"fairlead.dev/server"
 )
 
-// patience is how long a test waits for what should happen soon.
+// patience bounds a test's wait for an event that should happen soon.
 const patience = time.Minute
 
 // asUsers takes the user from the header User; "root" is of system:masters.
@@ -36,7 +36,7 @@ func asUsers(c *server.Config) {
 	}))
 }
 
-// overHTTP1 is a client of the cluster that does not speak HTTP/2.
+// overHTTP1 is a client of the cluster that does not use HTTP/2.
 func (c *cluster) overHTTP1() *http.Client {
 	t := c.client.Transport.(*http.Transport).Clone()
 	t.ForceAttemptHTTP2, t.TLSNextProto = false, map[string]func(string, *tls.Conn) http.RoundTripper{}
@@ -68,7 +68,7 @@ func (c *cluster) metric(line string) (v float64) {
 	return v
 }
 
-// raw is a connection that speaks HTTP/2 frame by frame.
+// raw is a connection of HTTP/2 whose frames the test writes.
 type raw struct {
 	*http2.Framer
 	t    *testing.T
@@ -109,8 +109,8 @@ func (r *raw) open(id uint32, method, path string, end bool, pairs ...string) {
 	r.must(r.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: r.head.Bytes(), EndHeaders: true, EndStream: end}))
 }
 
-// TestAnnouncedBodies: a connection that announces a thousand bodies of 3 MB and sends a
-// byte of each costs what has come, not what was announced.
+// TestAnnouncedBodies checks that a connection that announces a thousand bodies of 3 MB and sends
+// a byte of each takes memory for the bytes sent, not for those announced.
 func TestAnnouncedBodies(t *testing.T) {
 	c := start(t, asUsers)
 	var before, after runtime.MemStats
@@ -134,7 +134,7 @@ func TestAnnouncedBodies(t *testing.T) {
 	c.must("POST /api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`, "User: jane")
 }
 
-// holding is a request whose body has come but for its end.
+// holding is a request of whose body all but the end has been sent.
 type holding struct {
 	finish func()
 	answer chan *http.Response
@@ -166,8 +166,8 @@ func (c *cluster) hold(t *testing.T, user string, n int) *holding {
 	return h
 }
 
-// TestBodiesTogether: what the bodies of all requests hold is bounded, and a user may have
-// half of it.
+// TestBodiesTogether checks that the bodies of all requests are bounded together, and that a user
+// may have half of the bound.
 func TestBodiesTogether(t *testing.T) {
 	c := start(t, asUsers, func(c *server.Config) { c.MaxBodyBytes = 2 << 20 })
 	full := func(user string) answer {
@@ -198,7 +198,7 @@ func TestBodiesTogether(t *testing.T) {
 	}
 }
 
-// timedOut reports whether the answer is kube-apiserver's to a request that took too long.
+// timedOut reports whether the response is kube-apiserver's to a request that took too long.
 func timedOut(t *testing.T, resp *http.Response, err error) {
 	t.Helper()
 	if err != nil {
@@ -214,7 +214,7 @@ func timedOut(t *testing.T, resp *http.Response, err error) {
 	}
 }
 
-// TestDrippingBodies: a body that never ends is ended.
+// TestDrippingBodies checks that a body without an end is cut off.
 func TestDrippingBodies(t *testing.T) {
 	c := start(t, func(c *server.Config) { c.RequestTimeout = 200 * time.Millisecond })
 	for name, client := range c.clients() {
@@ -236,8 +236,9 @@ func TestDrippingBodies(t *testing.T) {
 	}
 }
 
-// TestDeadline: a request that takes too long is answered while its handler runs, whose
-// context ends; an answer that has begun is cut off; and a client that leaves ends the work.
+// TestDeadline checks that a request that takes too long is answered while its handler runs,
+// whose context ends; that a response that has begun is cut off; and that a client that closes
+// ends the work.
 func TestDeadline(t *testing.T) {
 	ended, release := make(chan error, 1), make(chan struct{})
 	path := func(begin bool) http.Handler {
@@ -248,7 +249,7 @@ func TestDeadline(t *testing.T) {
 			}
 			<-r.Context().Done()
 			ended <- r.Context().Err()
-			<-release // as one that does not look
+			<-release // like a handler that ignores its context
 			w.Header().Set("Late", "yes")
 			io.WriteString(w, "late")
 		})
@@ -281,7 +282,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestClientLeaves: the work for a client that has gone ends.
+// TestClientLeaves checks that the work for a client that has closed ends.
 func TestClientLeaves(t *testing.T) {
 	began, ended := make(chan struct{}), make(chan error)
 	c := start(t, func(c *server.Config) {
@@ -310,7 +311,7 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-// TestSlowList: a list that a client takes too slowly is cut off.
+// TestSlowList checks that a list that a client reads too slowly is cut off.
 func TestSlowList(t *testing.T) {
 	c := start(t, func(c *server.Config) { c.RequestTimeout = 300 * time.Millisecond })
 	rt := server.Transport(c.server, &auth.User{Name: "filler"})
@@ -379,8 +380,8 @@ func TestSlowList(t *testing.T) {
 	})
 }
 
-// TestInflight: so many requests run at once, a user has half of them, and watches, this
-// process, administrators and probes are let in.
+// TestInflight checks the limit of requests in flight: a user may have half of it, and watches,
+// this process, administrators and probes are always admitted.
 func TestInflight(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
 	c := start(t, asUsers, func(c *server.Config) {
@@ -458,8 +459,8 @@ func cpu(f func()) time.Duration {
 	return used() - began
 }
 
-// TestWorkIsLinear: eight times as many owners, finalizers or keys take no more than some
-// eight times as long, however they are written.
+// TestWorkIsLinear checks that eight times as many owners, finalizers or keys take no more than
+// some eight times as long, in any form.
 func TestWorkIsLinear(t *testing.T) {
 	c := start(t)
 	const path = "/api/v1/namespaces/default/configmaps"
@@ -507,8 +508,8 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// TestLongNumbers: a quantity that would take seconds to be read, each time, is refused in
-// every form; a text of digits where none is meant is not.
+// TestLongNumbers checks that a quantity that would take seconds to parse is refused in every
+// form, and that a text of digits in a field of another type is not.
 func TestLongNumbers(t *testing.T) {
 	c := start(t, withCBOR)
 	digits := strings.Repeat("9", 1_000_000)
@@ -531,13 +532,14 @@ func TestLongNumbers(t *testing.T) {
 			}
 		}
 	})
-	if took > 30*time.Second { // a million digits that are read take 10 s, and more with the race detector
+	if took > 30*time.Second { // parsing a million digits takes 10 s, and more with the race detector
 		t.Errorf("the refusals took %v of the processor", took)
 	}
 	c.must("POST /api/v1/namespaces/default/configmaps", `{"metadata":{"name":"d"},"data":{"a":"`+digits+`"}}`)
 }
 
-// TestLongTokens: a continue token that no list has given is refused before it is looked at.
+// TestLongTokens checks that a continue token longer than any of the server's is refused
+// before it is decoded.
 func TestLongTokens(t *testing.T) {
 	c := start(t)
 	if a := c.do("GET /api/v1/namespaces?limit=1&continue="+strings.Repeat("A", 500<<10), ""); a.code != 400 || !strings.Contains(a.body, "it has more than 65536 bytes") {
@@ -545,7 +547,7 @@ func TestLongTokens(t *testing.T) {
 	}
 }
 
-// TestWatchWithoutTime: a watch of less than no time ends as it begins.
+// TestWatchWithoutTime checks that a watch with a negative timeout ends as it begins.
 func TestWatchWithoutTime(t *testing.T) {
 	c := start(t)
 	for name, client := range c.clients() {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLargeEventIsPushed: an event that fills all that is gathered before a write reaches
-// the client when it happens, not with the next one.
+// TestLargeEventIsPushed checks that an event that fills the write buffer reaches the client when
+// it happens, not with the next one.
 func TestLargeEventIsPushed(t *testing.T) {
 	allWires(t, func(t *testing.T, c *cluster, rt http.RoundTripper) {
 		w := c.watch(t, rt, maps+"?watch=1&resourceVersion=1")

@@ -51,7 +51,7 @@ func encoded(t *testing.T, media string, obj runtime.Object) string {
 	return string(data)
 }
 
-// decoded is the object in an answer, without what the server keeps in its metadata.
+// decoded is the object in a response, without the metadata that the server sets.
 func decoded(t *testing.T, media, body string, into resource.Object) resource.Object {
 	t.Helper()
 	var err error
@@ -71,7 +71,7 @@ func decoded(t *testing.T, media, body string, into resource.Object) resource.Ob
 	return into
 }
 
-// semantics are upstream's, where JSON within an object has no order of its own.
+// semantics are upstream's, for which JSON within an object has no order of its own.
 var semantics = func() conversion.Equalities {
 	e := equality.Semantic.Copy()
 	if err := e.AddFunc(func(a, b runtime.RawExtension) bool {
@@ -83,8 +83,7 @@ var semantics = func() conversion.Equalities {
 	return e
 }()
 
-// same fails if the objects differ in more than in how nothing is written: protobuf
-// has no empty lists.
+// same fails if the objects differ in more than empty lists, which protobuf does not have.
 func same(t *testing.T, what string, got, want resource.Object) {
 	t.Helper()
 	got.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
@@ -99,8 +98,8 @@ func fresh(obj resource.Object) resource.Object {
 	return reflect.New(reflect.TypeOf(obj).Elem()).Interface().(resource.Object)
 }
 
-// lenient are the built-in kinds without their rules: so any object
-// at all of a kind can be written.
+// lenient are the built-in kinds without their rules, so that any object of a kind can be
+// written.
 func lenient(cfg *server.Config) {
 	var all []*resource.Resource
 	for _, r := range builtin.Resources() {
@@ -112,8 +111,8 @@ func lenient(cfg *server.Config) {
 	cfg.Resources = all
 }
 
-// eachKind calls f for the stored version of every built-in kind that can be created,
-// with a maker of random objects of it that all have one name.
+// eachKind calls f for the stored version of every built-in kind that can be created, with a
+// function that makes random objects of it, all of one name.
 func eachKind(t *testing.T, f func(t *testing.T, c *cluster, path string, random func() resource.Object)) {
 	c, n := start(t, lenient), 0
 	for _, r := range builtin.Resources() {
@@ -123,7 +122,7 @@ func eachKind(t *testing.T, f func(t *testing.T, c *cluster, path string, random
 		}
 		gvk := r.GVK(v.Name)
 		if !scheme.Scheme.Recognizes(gvk) {
-			continue // CustomResourceDefinitions, which client-go does not know
+			continue // CustomResourceDefinitions are unknown to client-go's scheme
 		}
 		n++
 		t.Run(gvk.Kind, func(t *testing.T) {
@@ -147,7 +146,7 @@ func eachKind(t *testing.T, f func(t *testing.T, c *cluster, path string, random
 	}
 }
 
-// tame makes the labels valid ones.
+// tame makes the labels valid.
 func tame(m map[string]string) map[string]string {
 	if len(m) == 0 {
 		return nil
@@ -170,8 +169,8 @@ func collection(r *resource.Resource, gvk schema.GroupVersionKind) string {
 	return path + "/" + r.Plural
 }
 
-// TestRandomObjectsKeepTheirMeaning: what is written in one encoding is what is read
-// in any other, for every kind.
+// TestRandomObjectsKeepTheirMeaning checks for every kind that an object written in one encoding
+// is read back in any other.
 func TestRandomObjectsKeepTheirMeaning(t *testing.T) {
 	eachKind(t, func(t *testing.T, c *cluster, path string, random func() resource.Object) {
 		c.t = t
@@ -190,8 +189,7 @@ func TestRandomObjectsKeepTheirMeaning(t *testing.T) {
 	})
 }
 
-// operations is a JSON patch of random operations that do something to one object, with
-// values out of another.
+// operations is a JSON patch of random operations on one object, with values from another.
 func operations(t *testing.T, r *rand.Rand, stored, other []byte) []byte {
 	t.Helper()
 	var now, next map[string]any
@@ -247,8 +245,8 @@ func operations(t *testing.T, r *rand.Rand, stored, other []byte) []byte {
 	return text
 }
 
-// TestRandomPatches: a patch from one random object to another does to the stored one
-// what the reference implementations do.
+// TestRandomPatches checks that a patch from one random object to another has the result of the
+// reference implementations.
 func TestRandomPatches(t *testing.T) {
 	compared, r := map[string]int{}, rand.New(rand.NewSource(7))
 	forms := []string{string(types.StrategicMergePatchType), string(types.MergePatchType), string(types.JSONPatchType)}
@@ -279,7 +277,7 @@ func TestRandomPatches(t *testing.T) {
 				}
 			}
 			if err != nil {
-				continue // no patch leads from the one to the other: keys of lists are the same
+				continue // keys of lists are the same, so there is no patch between the two
 			}
 			got := c.do("PATCH "+path+"/x "+media, string(change))
 			if refused != nil {

@@ -21,8 +21,8 @@ import (
 	"fairlead.dev/trace"
 )
 
-// TestReplayIsNoDelay: a watch that is opened a minute after an event, and is sent it from
-// the history, has waited since it was opened.
+// TestReplayIsNoDelay checks that the delay of a watch opened a minute after an event, which it
+// gets from the history, counts from when it was opened.
 func TestReplayIsNoDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, err := local.Open("", local.Options{InMemory: true})

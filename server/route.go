@@ -215,7 +215,7 @@ func (s *Server) routeSubresource(c *call.Call) (call.Verb, error) {
 }
 
 // routeConnect finds the verb of a subresource that connects to a kubelet, pod or service; nil
-// if the path names none.
+// for any other path.
 func (s *Server) routeConnect(c *call.Call) (call.Verb, error) {
 	in := &c.Info
 	do := connect.Find(c.Endpoint.ServedGR, in.Subresource)

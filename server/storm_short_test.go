@@ -4,7 +4,7 @@ package server_test
 
 import "time"
 
-// The storm of every day; with -tags soak it is longer and wider.
+// The storm of ordinary runs; with -tags soak it is longer and wider.
 const (
 	stormFor      = 6 * time.Second
 	stormTroubles = 12

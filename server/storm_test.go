@@ -26,13 +26,13 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// storm is a pair of servers over one store that are restarted on their data,
-// cut off and compacted while many write and watch. Each request goes to one of
-// the two by chance, so a client that lost one goes on at the other.
+// storm is a pair of servers over one store. They are restarted on their data, disconnected and
+// compacted while many clients write and watch. Each request goes to one of the two at random, so a
+// client that lost one goes on at the other.
 type storm struct {
 	t   *testing.T
 	dir string
-	// front is where clients connect; it stays.
+	// front is the address of clients, which stays.
 	front *httptest.Server
 	back  atomic.Pointer[replicas]
 }
@@ -80,7 +80,7 @@ func (s *storm) up() {
 		store.Close()
 	}}
 	for i := range r.servers {
-		// So little history that who is slow falls off its end.
+		// The history is so short that slow clients fall behind it.
 		srv, err := server.New(server.Config{
 			Store: store, Resources: builtin.Resources(), WriteTimeout: time.Second,
 			History: watchcache.HubOptions{HistoryBytes: 256 << 10}, BookmarkEvery: 100 * time.Millisecond,
@@ -115,8 +115,8 @@ func (s *storm) trouble(r *rand.Rand) {
 	}
 }
 
-// restart starts the servers anew on their data. What was on its way to the old
-// ones is stored by then or never will be.
+// restart starts the servers anew on their data. A write in flight to the old ones is stored by
+// then or never will be.
 func (s *storm) restart() {
 	s.front.CloseClientConnections()
 	s.down()
@@ -135,8 +135,8 @@ func (s *storm) client(media string, change ...func(*rest.Config)) kubernetes.In
 	return kubernetes.NewForConfigOrDie(cfg)
 }
 
-// write makes changes by chance until ctx ends. A write that meets trouble is
-// let go: whether it came through is what the servers say in the end.
+// write makes random changes until ctx ends. A failed write is dropped: the servers' final state
+// shows whether it was committed.
 func (s *storm) write(ctx context.Context, r *rand.Rand, objects int) (done int) {
 	k := s.client("application/json")
 	value := strings.Repeat("v", 500)
@@ -165,7 +165,7 @@ func (s *storm) write(ctx context.Context, r *rand.Rand, objects int) (done int)
 	return done
 }
 
-// dawdle opens a watch of everything and reads nothing of it, until ctx ends.
+// dawdle opens a watch of everything and does not read it, until ctx ends.
 func (s *storm) dawdle(ctx context.Context) {
 	client := &http.Client{Transport: s.front.Client().Transport.(*http.Transport).Clone()}
 	for ctx.Err() == nil {
@@ -182,8 +182,8 @@ func (s *storm) dawdle(ctx context.Context) {
 	}
 }
 
-// TestStorm: whatever happens, every informer's handlers are told a history
-// that can be true, and in the end its store is what the server lists.
+// TestStorm checks that every informer's handlers see a possible history, and that its store ends
+// as the server's list.
 func TestStorm(t *testing.T) {
 	s := newStorm(t)
 	calm, end := context.WithCancel(context.Background())
@@ -227,7 +227,7 @@ func TestStorm(t *testing.T) {
 		}
 	})
 	all.Wait()
-	s.restart() // a writer that went away may have left a write under way
+	s.restart() // a writer that has ended may have left a write under way
 
 	k := s.client("application/json")
 	var list *corev1.ConfigMapList

@@ -9,8 +9,8 @@ import (
 	"fairlead.dev/server"
 )
 
-// TestStuckClientsHoldNothing: clients that read nothing make the server keep none of
-// what it has for them, and each is counted when it is dropped.
+// TestStuckClientsHoldNothing checks that the server keeps no data for clients that do not read,
+// and counts each when it is dropped.
 func TestStuckClientsHoldNothing(t *testing.T) {
 	const connections, streams, writes, size = 8, 5, 60, 256 << 10
 	c := start(t, func(cfg *server.Config) {
@@ -33,7 +33,7 @@ func TestStuckClientsHoldNothing(t *testing.T) {
 	for i := range writes {
 		change(i)
 	}
-	// All that they have missed would be 600 MB.
+	// The events that they have missed would be 600 MB.
 	if grown := inUse()[0] - before; grown > 40<<20 {
 		t.Errorf("%d streams that nobody reads hold %d MB", connections*streams, grown>>20)
 	}

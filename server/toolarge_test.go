@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/storage"
 )
 
-// manyKeys is a ConfigMap with so many short keys that the record of who owns them is as
-// long as they are, and both are more than the store takes.
+// manyKeys is a ConfigMap with so many short keys that its managed fields are as long as its
+// data, and both together are more than the store takes.
 func manyKeys(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"big"},"data":{"k":"v"`)
@@ -21,8 +21,8 @@ func manyKeys(n int) string {
 	return b.String() + "}}"
 }
 
-// TestTooLarge: what fits only without the record of owners is stored without it; what
-// does not fit at all, and an apply, are refused, and what was there stays.
+// TestTooLarge checks that an object that fits only without its managed fields is stored without
+// them, and that one that does not fit at all, and an apply, are refused without effect.
 func TestTooLarge(t *testing.T) {
 	c := start(t)
 	const maps = "/api/v1/namespaces/default/configmaps"
@@ -65,7 +65,8 @@ func (s *taken) Commit(ctx context.Context, t storage.Txn) (storage.TxnResult, e
 	return s.Store.Commit(ctx, t)
 }
 
-// TestGeneratedNamesThatExist are made anew, but not for ever.
+// TestGeneratedNamesThatExist checks that taken names are generated anew, a limited number of
+// times.
 func TestGeneratedNamesThatExist(t *testing.T) {
 	store := &taken{}
 	c := start(t, func(cfg *server.Config) { store.Store, cfg.Store = cfg.Store, store })

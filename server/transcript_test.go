@@ -11,8 +11,8 @@ func certPEM(c *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 }
 
-// exchange is one request and what must come back: the code, and pieces of the
-// body, of which those with a leading ! must be missing.
+// exchange is one request and the expected response: the code, and pieces of the body, of which
+// those with a leading ! must be missing.
 type exchange struct {
 	send, body string
 	headers    []string

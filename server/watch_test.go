@@ -203,7 +203,7 @@ func TestWatchExpired(t *testing.T) {
 	}
 }
 
-func TestWatchForms(t *testing.T) {
+func TestWatchRepresentations(t *testing.T) {
 	c := start(t)
 	c.fill(1)
 	w := c.watch(t, c.client.Transport, maps+"?watch=1", asTable)
@@ -226,8 +226,8 @@ func TestWatchForms(t *testing.T) {
 	}
 }
 
-// TestInformers lets client-go's informers follow, in both encodings, with and
-// without the streamed first list.
+// TestInformers runs client-go's informers in both encodings, with and without the streamed first
+// list.
 func TestInformers(t *testing.T) {
 	c := start(t)
 	c.fill(20)
@@ -267,8 +267,8 @@ func TestInformers(t *testing.T) {
 	}
 }
 
-// TestStuckClient: a client that does not read is dropped, and others go on. It has a
-// connection of its own, so that nothing but itself can be slow on it.
+// TestStuckClient checks that a client that does not read is dropped, and that others go on. It
+// has a connection of its own, so that only its own reading can slow it.
 func TestStuckClient(t *testing.T) {
 	c := start(t, func(cfg *server.Config) { cfg.WriteTimeout = time.Second })
 	own := c.client.Transport.(*http.Transport).Clone()
@@ -307,12 +307,12 @@ func TestWatchThroughWebSocket(t *testing.T) {
 	(&watching{t: t}).expectOpen(c, 0)
 }
 
-// TestSlowReaderIsTold: a client that reads too late is told where it stands in
-// the middle of its stream: what it got is without a gap, and then comes the end.
-func TestSlowReaderIsTold(t *testing.T) {
+// TestSlowReaderGetsError checks that a client that reads too late gets an error event in the middle
+// of its stream: the events before it have no gap, and the stream ends after it.
+func TestSlowReaderGetsError(t *testing.T) {
 	c := start(t, func(cfg *server.Config) {
 		cfg.History.HistoryBytes = 64 << 10
-		cfg.WriteTimeout = time.Hour // what it leaves unread is not what ends it
+		cfg.WriteTimeout = time.Hour // so that unread data does not end it
 	})
 	slow := c.watch(t, c.client.Transport, maps+"?watch=1")
 	c.must("POST "+maps, `{"metadata":{"name":"big"}}`)

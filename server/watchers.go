@@ -16,7 +16,7 @@ const WatchersPath = "/debug/watchers"
 // Watcher is an open watch and its position.
 type Watcher struct {
 	trace.Stream
-	// Reached is the revision of the last event sent, 0 for none.
+	// Reached is the revision of the last event sent, 0 before the first.
 	Reached int64 `json:"reached,omitempty"`
 	// Waiting is the number of events still to be sent, as far as they are kept in memory, and
 	// Oldest the revision of the first of them.

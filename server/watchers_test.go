@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/trace"
 )
 
-// TestWatchersLag: a watcher that does not read is behind, by what it has still to be
-// sent, and its neighbour is not.
+// TestWatchersLag checks that a watcher that does not read lags by its unsent events, and its
+// neighbour does not.
 func TestWatchersLag(t *testing.T) {
 	c := start(t, func(cfg *server.Config) { cfg.Trace = trace.New(trace.Options{}) })
 	c.must("POST "+maps, `{"metadata":{"name":"big"}}`)
@@ -63,7 +63,7 @@ func TestWatchersLag(t *testing.T) {
 	}
 }
 
-// TestNoWatchersWithoutTrace: a server that keeps no lives knows nothing of watchers.
+// TestNoWatchersWithoutTrace checks that a server without a trace does not list watchers.
 func TestNoWatchersWithoutTrace(t *testing.T) {
 	if a := start(t).do("GET "+server.WatchersPath, ""); a.code != http.StatusNotFound {
 		t.Errorf("%d %s", a.code, a.body)

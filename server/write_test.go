@@ -25,7 +25,7 @@ func TestUpdate(t *testing.T) {
 		{send: "PUT " + maps + "/a", body: with(`,"uid":"other"`, "w"), code: 409, want: []string{`Precondition failed: UID in precondition: other, UID in object meta: ` + uid}},
 		{send: "PUT " + maps + "/a?dryRun=All", body: with("", "dry"), code: 200, want: []string{`"k":"dry"`, `"resourceVersion":"` + rev + `"`}},
 		{send: "GET " + maps + "/a", code: 200, want: []string{`"k":"v"`}},
-		{send: "PUT " + maps + "/a", body: with(`,"labels":{"x":"y"}`, "v"), code: 200, want: []string{`"resourceVersion":"` + rev + `"`}}, // nothing changes
+		{send: "PUT " + maps + "/a", body: with(`,"labels":{"x":"y"}`, "v"), code: 200, want: []string{`"resourceVersion":"` + rev + `"`}}, // no change
 		{send: "PUT " + maps + "/a", body: with(`,"resourceVersion":"`+rev+`"`, "w"), code: 200, want: []string{`"k":"w"`, `"uid":"` + uid, `!"resourceVersion":"` + rev + `"`, `!labels`}},
 		{send: "PUT " + maps + "/a", body: with("", "u"), code: 200, want: []string{`"k":"u"`}},
 	})
@@ -112,8 +112,8 @@ func TestDelete(t *testing.T) {
 	})
 }
 
-// Kinds older than the garbage collector keep what depends on them unless the
-// request says otherwise.
+// TestOrphanByDefault checks that kinds older than the garbage collector orphan their
+// dependents by default.
 func TestOrphanByDefault(t *testing.T) {
 	const template = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":%q,"containers":[{"name":"c","image":"i"}]}}`
 	rcs, jobs := "/api/v1/namespaces/default/replicationcontrollers", "/apis/batch/v1/namespaces/default/jobs"
@@ -155,7 +155,7 @@ func TestGracefulPods(t *testing.T) {
 		{send: "DELETE " + pods + "/p?gracePeriodSeconds=0", code: 200, want: []string{`"kind":"Pod"`}},
 		{send: "GET " + pods + "/p", code: 404},
 		{send: "POST " + pods, body: smallPod, code: 201},
-		{send: "DELETE " + pods + "/p", code: 200}, // nobody runs it
+		{send: "DELETE " + pods + "/p", code: 200}, // it has no node
 		{send: "GET " + pods + "/p", code: 404},
 	})
 }

@@ -39,7 +39,7 @@ type Call struct {
 	User    *auth.User
 	// Start is when the request arrived; zero for a call of the server itself.
 	Start time.Time
-	// Timeout is the client's, 0 if it gives none. Limit is the time that the whole request
+	// Timeout is the client's, 0 without one. Limit is the time that the whole request
 	// may take.
 	Timeout, Limit time.Duration
 	// Place is the request's place among those in flight.

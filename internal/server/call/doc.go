@@ -4,5 +4,5 @@
 //
 // A [Call] belongs to the goroutine that serves its request. A verb answers it or returns an
 // error, which the server turns into a metav1.Status. A verb that returns endpoint.ErrRedefined
-// has written nothing and is called again.
+// has not answered and is called again.
 package call

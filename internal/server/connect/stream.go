@@ -108,7 +108,7 @@ func podStream[T runtime.Object](path string, options func(url.Values) (T, error
 }
 
 // passOn answers the request with the response of another address. wrapped rewrites the links
-// in pages; upgraded takes nothing but upgrades.
+// in pages; upgraded takes only upgrades.
 func (c *Request) passOn(to *url.URL, transport http.RoundTripper, wrapped, upgraded bool) error {
 	req := c.HTTP.Clone(c.Context)
 	req.Header.Del("Authorization") // it is for this server

@@ -243,7 +243,7 @@ func (ep *Endpoint) versionOf(gvk schema.GroupVersionKind) *resource.Version {
 	return ep.Version(gvk.Version)
 }
 
-// FormOf returns an encoding that is kept with the object, made by build if there is none. If
+// FormOf returns an encoding that is kept with the object, made by build if absent. If
 // another request was building it and was cancelled, it is built anew.
 func FormOf(ctx context.Context, o *watchcache.Object, id watchcache.Encoding, build func(*watchcache.Object) ([]byte, error)) ([]byte, error) {
 	for {
@@ -262,7 +262,7 @@ func (ep *Endpoint) ReplicasOnly() managed.Filter {
 	return managed.Filter{Only: []string{"spec", "replicas"}}
 }
 
-// plainColumns are the table columns of kinds that define none.
+// plainColumns are the table columns of kinds without their own.
 var plainColumns = []metav1.TableColumnDefinition{
 	{Name: "Name", Type: "string", Format: "name", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"]},
 	{Name: "Created At", Type: "date", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]},

@@ -38,7 +38,7 @@ type objectKind interface {
 	// may call a conversion webhook, once for all of them.
 	ConvertStored(ctx context.Context, objects []*watchcache.Object, texts map[*watchcache.Object][]byte) error
 	// Definition returns where the kind's definition is stored and at which revision it must
-	// be for a write to commit. A built-in kind has none.
+	// be for a write to commit. ok is false for a built-in kind.
 	Definition() (c storage.Condition, ok bool)
 
 	// CheckPath returns the error for a path that the resource does not have.
@@ -113,7 +113,7 @@ type traits struct {
 type MergedText struct {
 	Text    []byte
 	Entries []metav1.ManagedFieldsEntry
-	// Old is the object that was applied to and Before its text; nil if there was none.
+	// Old is the object that was applied to and Before its text; nil for a create.
 	Old    resource.Object
 	Before []byte
 }

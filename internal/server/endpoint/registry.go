@@ -11,7 +11,7 @@ import (
 )
 
 // ErrRedefined reports that the definition of the request's kind has changed, or may have,
-// perhaps by a write of another server. Nothing has been written or answered, and the request
+// perhaps by a write of another server. The request has been neither answered nor written, and
 // is served anew.
 var ErrRedefined = errors.New("the definition of the kind has changed")
 
@@ -50,7 +50,7 @@ func (r *Registry) Stored(gr schema.GroupResource) *Endpoint {
 	return nil
 }
 
-// StoredKind returns the endpoint that stores a kind in this version, nil if there is none.
+// StoredKind returns the endpoint that stores a kind in this version, or nil.
 func (r *Registry) StoredKind(gvk schema.GroupVersionKind) *Endpoint {
 	for _, ep := range r.Table().Endpoints {
 		if ep.ServedGVK == gvk && ep.Raw && ep.Cache != nil {
@@ -60,7 +60,7 @@ func (r *Registry) StoredKind(gvk schema.GroupVersionKind) *Endpoint {
 	return nil
 }
 
-// Find returns the endpoint of a path, nil if there is none, and the table that it is from.
+// Find returns the endpoint of a path, or nil, and the table that it is from.
 // Before it returns a custom resource, all definitions in the watch caches take effect; before
 // it returns nil, all stored ones do.
 func (r *Registry) Find(ctx context.Context, gvr schema.GroupVersionResource) (*Endpoint, *Table, error) {
@@ -86,8 +86,8 @@ func (r *Registry) Outdated(ep *Endpoint) bool {
 }
 
 // Fence adds to a write's condition that the kind's definition is the one whose rules the
-// object has been validated by. A server that has not seen the next definition yet thus writes
-// nothing by the old one.
+// object has been validated by. A server that has not seen the next definition yet thus fails
+// to write by the old one.
 func (r *Registry) Fence(ep *Endpoint, cond storage.Condition) []storage.Condition {
 	if d, ok := ep.Definition(); ok && r.Definitions != nil {
 		return []storage.Condition{cond, d}

@@ -25,7 +25,7 @@ type Table struct {
 }
 
 // NewTable makes the table of resources. Endpoints and caches of the table before are kept
-// where nothing about them changes.
+// if they have not changed.
 func NewTable(hub *watchcache.Hub, resources []*resource.Resource, before *Table) *Table {
 	t := &Table{
 		Endpoints: map[schema.GroupVersionResource]*Endpoint{},
@@ -83,7 +83,7 @@ func (t *Table) End(hub *watchcache.Hub, next *Table) {
 	}
 }
 
-// Endpoint returns the endpoint of a resource's version, nil if there is none or no table.
+// Endpoint returns the endpoint of a resource's version, nil if it or the table is missing.
 func (t *Table) Endpoint(gvr schema.GroupVersionResource) *Endpoint {
 	if t == nil {
 		return nil

@@ -60,7 +60,7 @@ func DecodeUntyped(text []byte) (*unstructured.Unstructured, error) {
 	return u, kjson.UnmarshalCaseSensitivePreserveInts(text, &u.Object)
 }
 
-// complete gives an object its managed fields and its revision, 0 for none.
+// complete gives an object its managed fields and its revision, unless that is 0.
 func (k untypedKind) complete(u *resource.Untyped, entries []byte, rev storage.Revision) error {
 	if entries != nil {
 		list, err := managed.Decode(entries)

@@ -84,7 +84,7 @@ func (p *pipe) Write(b []byte) (int, error) {
 	}
 }
 
-// Flush does nothing: written bytes can be read at once.
+// Flush has no effect: written bytes can be read at once.
 func (p *pipe) Flush() {}
 
 // SetWriteDeadline with a time in the past ends the stream.
@@ -107,7 +107,7 @@ func (p *pipe) finish(why error) {
 	ring(p.added)
 }
 
-// Read returns buffered bytes, and waits if there are none.
+// Read returns buffered bytes, and waits for the first.
 func (p *pipe) Read(b []byte) (int, error) {
 	var cut error
 	for {

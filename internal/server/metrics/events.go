@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/trace"
 )
 
-// lifeMetrics shows how long events took from hop to hop. It costs an event nothing on its
+// lifeMetrics shows how long events took from hop to hop. It does not cost an event time on its
 // way: a scrape counts the events in the trace, each once. Events that entered and left the
 // trace between two scrapes are counted as missed.
 type lifeMetrics struct {

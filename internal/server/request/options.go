@@ -45,7 +45,7 @@ func DecodeListOptions(query url.Values, watch bool) (*internalversion.ListOptio
 	return opts, nil
 }
 
-// DecodeDeleteOptions reads the options of a delete from its body or, if there is none, from
+// DecodeDeleteOptions reads the options of a delete from its body or, if that is empty, from
 // the query. The body may be a DeleteOptions of meta.k8s.io/v1 or, as old clients send it, of
 // any group's version.
 func (o Negotiator) DecodeDeleteOptions(req *http.Request, query url.Values, body []byte) (*metav1.DeleteOptions, error) {

@@ -1,5 +1,5 @@
 // Package serializer encodes and decodes API objects in the media types of Kubernetes: JSON,
-// YAML, protobuf and CBOR. It knows nothing of requests or of storage.
+// YAML, protobuf and CBOR. It does not depend on requests or storage.
 //
 // An encoder has two layers. [Marshal] makes an object's bare encoding: its JSON text, its
 // protobuf message, or its CBOR map. Bodies, list items and watch frames are built around

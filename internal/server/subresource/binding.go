@@ -79,7 +79,7 @@ func bind(c *write.Operation, b *corev1.Binding, create *metav1.CreateOptions) e
 		return err
 	}
 	w, _, err := c.Modify(c.Info.Name, write.Change{Trusted: true, Next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
-		pod := *old.(*corev1.Pod) // a shallow copy: assign does not change what both share
+		pod := *old.(*corev1.Pod) // a shallow copy: assign does not change the shared parts
 		if err := assign(&pod, b); err != nil {
 			return nil, apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, pod.Name, err)
 		}

@@ -95,7 +95,7 @@ func unhealthyMayGo(pdb *policyv1.PodDisruptionBudget) bool {
 	return pdb.Status.CurrentHealthy >= pdb.Status.DesiredHealthy && pdb.Status.DesiredHealthy > 0
 }
 
-// takeDisruption records a disruption in the budget, or returns the error if none is allowed.
+// takeDisruption records a disruption in the budget, or returns the error for one that is not allowed.
 func takeDisruption(b *policyv1.PodDisruptionBudget, pod string) error {
 	st := &b.Status
 	switch {

@@ -3,7 +3,7 @@
 //
 // A stream takes its events from a source. The cursor over the watch cache is one, and the
 // others wrap it where they are needed: a fence for custom resources, injected faults, and the
-// trace. A stream that needs none of them does not pay for them.
+// trace. A stream pays only for those that it needs.
 //
 //	watchcache.Watcher <- cursor <- fence <- watchFaults <- watchTrace <- Stream.next -> frames
 //

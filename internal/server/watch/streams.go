@@ -38,7 +38,7 @@ type Config struct {
 	Log *slog.Logger
 	// Holds reports whether an endpoint's cache is still the one of its resource.
 	Holds func(*endpoint.Endpoint) bool
-	// Definitions, Trace and Faults are nil for none.
+	// Definitions, Trace and Faults may be nil.
 	Definitions settler
 	Trace       *trace.Log
 	Faults      *faults.Set
@@ -61,7 +61,7 @@ type Opening struct {
 	// From is the watcher, nil if the watch failed. Failed then says why.
 	From   *watchcache.Watcher
 	Failed error
-	// Initial is the state that the watch begins with, nil for none.
+	// Initial is the state that the watch begins with, or nil.
 	Initial *Initial
 	// Selected, if set, filters events further.
 	Selected  *represent.Selected

@@ -45,7 +45,7 @@ func (w *Writer) Delete(in *call.Call) error {
 // removed is the result of a delete.
 type removed struct {
 	Written
-	// pending: the object was terminating already, and nothing has changed.
+	// pending: the object was terminating already and is unchanged.
 	pending bool
 }
 
@@ -122,7 +122,7 @@ func (c *Operation) removal(now *watchcache.Object, opts *metav1.DeleteOptions, 
 	return r, nil
 }
 
-// idle reports that there is nothing to commit: the object is in the wanted state already, or
+// idle reports that no commit is needed: the object is in the wanted state already, or
 // this is a dry run.
 func (r *removal) idle(c *Operation) bool {
 	return c.DryRun || r.do == stepPending || r.do == stepMark && string(r.value) == string(r.now.Value())
@@ -177,7 +177,7 @@ func (c *Operation) commitAt(now *watchcache.Object, t storage.EventType, w *Wri
 	return false, nil
 }
 
-// deleteOptions decodes the options from the body or, if there is none, the query.
+// deleteOptions decodes the options from the body or, if that is empty, the query.
 func (c *Operation) deleteOptions() (*metav1.DeleteOptions, error) {
 	body, err := c.Body()
 	if err != nil {

@@ -53,7 +53,7 @@ func (l *writeCache) give(key string, o cachedWrite) {
 	}
 }
 
-// take returns the object in the state that the watch cache has, nil if there is none, and
+// take returns the object in the state that the watch cache has, or nil, and
 // removes it.
 func (l *writeCache) take(ep *endpoint.Endpoint, now *watchcache.Object) resource.Object {
 	l.mu.Lock()

@@ -41,7 +41,7 @@ func of(ctx context.Context) *Record {
 }
 
 // Add records an injected fault, which is entered into the trace with the next commit, or at
-// the end of the request if there is none. withdraw takes it back until then.
+// the end of the request without one. withdraw takes it back until then.
 func (r *Record) Add(f trace.InjectedFault) (withdraw func()) {
 	if r == nil {
 		return func() {}

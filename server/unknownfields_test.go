@@ -9,9 +9,9 @@ import (
 	"fairlead.dev/storage"
 )
 
-// TestForeignFieldsSurvive: fields that a newer server has stored are still there
-// after writes that are not about them, wherever they stand. kube-apiserver drops them.
-func TestForeignFieldsSurvive(t *testing.T) {
+// TestUnknownFieldsSurvive checks that fields stored by a newer server survive writes to other
+// fields, at any depth. kube-apiserver drops them.
+func TestUnknownFieldsSurvive(t *testing.T) {
 	var store storage.Store
 	c := start(t, func(cfg *server.Config) { store = cfg.Store })
 	const pod = "/api/v1/namespaces/default/pods/p"

@@ -30,8 +30,8 @@ import (
 	"fairlead.dev/server"
 )
 
-// TestEventsHaveTwoFaces: an event written in one group is read in the other.
-func TestEventsHaveTwoFaces(t *testing.T) {
+// TestEventsInBothGroups checks that an event written in one group is read in the other.
+func TestEventsInBothGroups(t *testing.T) {
 	c := start(t)
 	core, events := "/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"
 	c.talk([]exchange{
@@ -47,7 +47,7 @@ func TestEventsHaveTwoFaces(t *testing.T) {
 	if line, _ := w.lines.ReadString('\n'); !strings.Contains(line, `{"type":"ADDED","object":{"kind":"Event","apiVersion":"events.k8s.io/v1"`) {
 		t.Error(line)
 	}
-	// The collector's finalizers are not for events.
+	// Events do not take the garbage collector's finalizers.
 	c.must("DELETE "+core+"/e?propagationPolicy=Foreground", "")
 	if a := c.do("GET "+events+"/e", ""); a.code != 404 {
 		t.Errorf("%d %s", a.code, a.body)
@@ -66,7 +66,7 @@ func TestAutoscalersHaveTwoVersions(t *testing.T) {
 	})
 }
 
-// TestRacingPatches: each of many patches of one object is applied.
+// TestRacingPatches checks that each of many concurrent patches of one object is applied.
 func TestRacingPatches(t *testing.T) {
 	c := start(t)
 	c.must("POST "+maps, mapA)
@@ -194,7 +194,7 @@ func TestInMemoryTransport(t *testing.T) {
 	})
 }
 
-// expectOpen waits until so many watches of config maps are open.
+// expectOpen waits until n watches of config maps are open.
 func (w *watching) expectOpen(c *cluster, n int) {
 	w.t.Helper()
 	line := fmt.Sprintf(`apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",verb="WATCH",version="v1"} %d`, n)
@@ -206,7 +206,7 @@ func (w *watching) expectOpen(c *cluster, n int) {
 	w.t.Error("the watch is still open")
 }
 
-// TestPanic: what breaks in a request is that request.
+// TestPanic checks that a panic ends only its own request.
 func TestPanic(t *testing.T) {
 	c := start(t, func(cfg *server.Config) {
 		cfg.Admission = admission.Chain{plugin(func(*admission.Request) error { panic("on purpose") })}
@@ -230,14 +230,14 @@ func TestTooManyRequests(t *testing.T) {
 	if a.code != 429 || a.header.Get("Retry-After") != "1" || a.body != "Too many requests, please try again later.\n" {
 		t.Errorf("%d %s", a.code, a.body)
 	}
-	c.must("GET "+maps, "") // reads have a gate of their own
+	c.must("GET "+maps, "") // reads are limited separately
 	close(leave)
 	if a := <-done; a.code != 201 {
 		t.Errorf("%d %s", a.code, a.body)
 	}
 }
 
-// TestEventsExpire: events go after their time, other objects do not.
+// TestEventsExpire checks that events expire and other objects do not.
 func TestEventsExpire(t *testing.T) {
 	c := start(t, func(cfg *server.Config) { cfg.EventTTL = time.Second })
 	events := "/api/v1/namespaces/default/events"
@@ -267,7 +267,7 @@ func (waits) Admit(ctx context.Context, _ *admission.Request) error {
 	return ctx.Err()
 }
 
-// TestProtobufOptions: clients send delete options in the group's version.
+// TestProtobufOptions sends delete options in the group's version, as clients do.
 func TestProtobufOptions(t *testing.T) {
 	c := start(t)
 	cfg := c.config()
@@ -285,8 +285,8 @@ func TestProtobufOptions(t *testing.T) {
 	}
 }
 
-// TestApproval: what is decided about a certificate request is written through
-// one subresource, what is issued through another.
+// TestApproval checks that the conditions of a certificate request are written through one
+// subresource and the certificate through another.
 func TestApproval(t *testing.T) {
 	c := start(t)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

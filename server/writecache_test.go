@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// twins are a server, and two others that write to one store in turns, so that each finds
-// what the other one wrote and has nothing of it in hand.
+// twins are one server, and two others that write to one store in turns, so that each finds the
+// other's writes, whose objects are not in its write cache.
 type twins struct {
 	one  *cluster
 	turn [2]*cluster
@@ -30,13 +30,13 @@ func startTwins(t *testing.T, one *cluster, change ...func(*server.Config)) *twi
 	return &twins{one: one, turn: [2]*cluster{start(t, shared...), start(t, shared...)}}
 }
 
-// inMetadata is an object's record of owners, which is the last of its metadata.
+// inMetadata matches an object's managed fields, the last member of its metadata.
 var inMetadata = regexp.MustCompile(`(?s)^\{"kind".*?"managedFields":\[\{"manager":.*?\}\]\}`)
 
-// chance is what two servers never do alike.
+// chance matches values that two servers never share.
 var chance = regexp.MustCompile(`"(uid|resourceVersion|creationTimestamp|deletionTimestamp|time|lastTransitionTime)":"[^"]*"`)
 
-// do sends a request both ways, whose answers must be the same.
+// do sends a request both ways, whose responses must be the same.
 func (w *twins) do(t *testing.T, head, body string) int {
 	t.Helper()
 	w.n++
@@ -49,8 +49,8 @@ func (w *twins) do(t *testing.T, head, body string) int {
 	return a.code
 }
 
-// settled is an answer without what is chance. Entries of one second have another order
-// than those of two.
+// settled is a response without such values. Entries of one second have another order than those
+// of two.
 func settled(body string) string {
 	return inMetadata.ReplaceAllStringFunc(chance.ReplaceAllString(body, "$1"), func(list string) string {
 		entries := strings.Split(list, `{"manager":`)
@@ -62,9 +62,9 @@ func settled(body string) string {
 	})
 }
 
-// TestWritesOfWhatWasJustWritten: a server that still has an object in hand does the same
-// to it as one that has to decode it.
-func TestWritesOfWhatWasJustWritten(t *testing.T) {
+// TestWriteCache checks that a server with an object in its write cache does the
+// same to it as one that must decode it.
+func TestWriteCache(t *testing.T) {
 	pair := startTwins(t, nil, lenient)
 	eachKind(t, func(t *testing.T, c *cluster, path string, random func() resource.Object) {
 		pair.one = c
@@ -83,8 +83,8 @@ func TestWritesOfWhatWasJustWritten(t *testing.T) {
 	})
 }
 
-// TestLivesOfPods is the same for pods under their rules, odd ones among them.
-func TestLivesOfPods(t *testing.T) {
+// TestWriteCacheOfPods is the same for pods, which have more rules.
+func TestWriteCacheOfPods(t *testing.T) {
 	pair := startTwins(t, start(t))
 	const pods = "/api/v1/namespaces/default/pods"
 	for i, odd := range []string{

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A controller of client-go learns that a pod is being deleted from an update, and
-// the pod that its DeleteFunc is handed is marked too, however the pod was deleted.
+// TestMarkBeforeDelete checks that a client-go controller learns of a pod's deletion by an
+// update, and that its DeleteFunc gets a terminating pod, by whichever request it was deleted.
 func TestMarkBeforeDelete(t *testing.T) {
 	c := start(t)
 	core := c.typed().CoreV1()

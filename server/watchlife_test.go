@@ -16,9 +16,9 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// TestWatchLife: a watch that does not say how long it wants to be ends after 30 to
-// 60 minutes, not with all the others, with a bookmark each minute and one at its
-// end; one that says is as long as that, whatever it is.
+// TestWatchLife checks that a watch without timeoutSeconds ends after 30 to 60 minutes, at a time
+// of its own, with a bookmark each minute and one at its end; and that timeoutSeconds, whatever
+// its value, is its length.
 func TestWatchLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, err := local.Open("", local.Options{InMemory: true})
@@ -36,7 +36,7 @@ func TestWatchLife(t *testing.T) {
 		defer cancel()
 		all.Go(func() { s.Run(ctx) })
 		rt := server.Transport(s, &auth.User{Name: "anyone"})
-		// live is how long a watch was, and when its bookmarks came.
+		// live has the length of a watch and the times of its bookmarks.
 		live := func(query string) (took time.Duration, marks []time.Duration) {
 			began := time.Now()
 			req, err := http.NewRequestWithContext(ctx, "GET", "http://memory"+maps+"?watch=1&resourceVersion=1"+query, nil)
@@ -97,9 +97,8 @@ func TestWatchLife(t *testing.T) {
 	})
 }
 
-// TestWatchGoesOnAfterRestart: the history is on disk, so a client that comes back to
-// a server that was started again misses nothing; one whose revision is forgotten
-// is told so.
+// TestWatchGoesOnAfterRestart checks that a client resumes its watch at a restarted server without
+// a gap, since the history is on disk, and that a client at a compacted revision gets the error.
 func TestWatchGoesOnAfterRestart(t *testing.T) {
 	dir := t.TempDir()
 	store, err := local.Open(dir, local.Options{})

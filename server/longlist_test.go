@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/server"
 )
 
-// TestLongLists: what the connection writes of a list is what a handler writes.
+// TestLongLists checks that the connection writes the same bytes of a list as a handler.
 func TestLongLists(t *testing.T) {
 	c := start(t)
 	rt := server.Transport(c.server, &auth.User{Name: "reader"})
@@ -40,8 +40,8 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// TestListCountsUntilItsEnd: a list that the connection writes is among the requests
-// that run until the client has it, or has gone.
+// TestListCountsUntilItsEnd checks that a list that the connection writes counts as in flight
+// until the client has it or has closed.
 func TestListCountsUntilItsEnd(t *testing.T) {
 	c := start(t, func(cfg *server.Config) { cfg.MaxReads = 1 })
 	big := strings.Repeat("v", 500_000)

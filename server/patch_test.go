@@ -2,8 +2,8 @@ package server_test
 
 import "testing"
 
-// A patch changes what it names, whichever member that is in, and nothing else;
-// what it takes away is away.
+// TestPatchedMembers checks that a patch changes or removes the members that it names, wherever they
+// are, and no others.
 func TestPatchedMembers(t *testing.T) {
 	c := start(t)
 	const maps = "/api/v1/namespaces/default/configmaps"
@@ -11,7 +11,7 @@ func TestPatchedMembers(t *testing.T) {
 	c.must("POST "+maps, `{"metadata":{"name":"a","labels":{"l":"1"}},"data":{"x":"1","y":"2"},"binaryData":{"b":"AAEC"}}`)
 	for _, step := range []struct {
 		patch, body string
-		want        map[string]string // "" for none
+		want        map[string]string // an absent member is ""
 	}{
 		{merge, `{"metadata":{"labels":{"l":"2"}}}`, map[string]string{"metadata.labels.l": "2", "data.x": "1", "data.y": "2", "binaryData.b": "AAEC"}},
 		{merge, `{"data":{"x":null,"z":"3"}}`, map[string]string{"metadata.labels.l": "2", "data.x": "", "data.y": "2", "data.z": "3"}},
