@@ -11,7 +11,7 @@ type InjectedFault struct {
 	At     time.Time `json:"at"`
 	// Revision is the affected event, 0 if no event was affected, or it is no longer known.
 	Revision int64 `json:"revision,omitempty"`
-	// Stream is the watch, nil if it was no watch; the rest is the request.
+	// Stream is the watch, nil for other requests; the other fields describe the request.
 	Stream      *Stream `json:"stream,omitempty"`
 	Verb        string  `json:"verb,omitempty"`
 	Subresource string  `json:"subresource,omitempty"`
@@ -24,7 +24,7 @@ type InjectedFault struct {
 	Causes []int64 `json:"causes,omitempty"`
 }
 
-// FaultInjected enters a strike.
+// FaultInjected records an injected fault.
 func (l *Log) FaultInjected(s InjectedFault) {
 	if l == nil {
 		return

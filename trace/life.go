@@ -38,7 +38,7 @@ func (lf *life) at(h Hop) Instant {
 	return lf.after[h-Queued-1]
 }
 
-// lives is a ring with a place for each revision.
+// lives is a ring with a slot for each revision.
 type lives struct {
 	sync.Mutex
 	chunks [][]life
@@ -53,7 +53,7 @@ func (ls *lives) resize(events int) {
 	ls.chunks = make([][]life, n)
 }
 
-// at is the place of a revision, made its own; nil if a newer one has it.
+// at is the slot of a revision, which it takes over from an older one; nil if a newer one has it.
 func (ls *lives) at(rev int64) *life {
 	i := rev / chunk & int64(len(ls.chunks)-1)
 	c := ls.chunks[i]
@@ -72,7 +72,7 @@ func (ls *lives) at(rev int64) *life {
 	return lf
 }
 
-// find is the place of a revision if it is kept.
+// find is the slot of a revision, nil if it has left the ring.
 func (ls *lives) find(rev int64) *life {
 	if c := ls.chunks[rev/chunk&int64(len(ls.chunks)-1)]; c != nil && rev > 0 && c[rev%chunk].revision == rev {
 		return &c[rev%chunk]
@@ -96,8 +96,7 @@ func (l *Log) Wrote(rev int64, w *Write) {
 	l.bell.ring()
 }
 
-// Stamp enters that the events with the revisions from to to have passed a hop behind
-// Queued.
+// Stamp records that the events with the revisions from to to have passed a hop after Queued.
 func (l *Log) Stamp(h Hop, from, to int64, i Instant) {
 	if l == nil {
 		return

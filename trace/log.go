@@ -13,8 +13,8 @@ type Options struct {
 	// Events is how many of the last events are kept; 16,384, which takes 4 MB once so
 	// many have come. It is rounded up to a power of two, 256 at least.
 	Events int
-	// Deliveries is how many of the last deliveries, sights and works are kept, each;
-	// 32,768. A delivery is a Turn of one stream.
+	// Deliveries is how many of the last deliveries, arrivals and reconciles are kept, each;
+	// 32,768. A delivery is a Batch of one stream.
 	Deliveries int
 }
 

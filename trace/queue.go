@@ -12,18 +12,18 @@ import (
 type Queue struct {
 	// Name is the controller's.
 	Name string `json:"name"`
-	// Depth is how many keys wait for a worker, Adds how often one was made ready, and
-	// Retries how often because it had failed.
+	// Depth is the number of keys that wait for a worker, Adds how often a key was added, and
+	// Retries how often after a failure.
 	Depth   int    `json:"depth"`
 	Adds    uint64 `json:"adds"`
 	Retries uint64 `json:"retries"`
-	// Unfinished is how long all keys that are being worked on have been so, added up, and
-	// Longest how long the one that has been so longest.
+	// Unfinished is the sum of the durations of the running reconciles, Longest the longest of
+	// them.
 	Unfinished time.Duration `json:"unfinished"`
 	Longest    time.Duration `json:"longest"`
 }
 
-// queues are those whose state can be asked.
+// queues are the registered queues.
 type queues struct {
 	sync.Mutex
 	state map[string]func() Queue

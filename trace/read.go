@@ -34,7 +34,7 @@ type Life struct {
 	Deliveries []Delivery      `json:"deliveries,omitempty"`
 	Arrivals   []Arrival       `json:"arrivals,omitempty"`
 	Reconciles []LifeReconcile `json:"works,omitempty"`
-	// Faults are those on purpose that struck it.
+	// Faults are the injected faults that affected it.
 	Faults []InjectedFault `json:"faults,omitempty"`
 }
 
@@ -63,7 +63,7 @@ type Arrival struct {
 	Read    time.Duration `json:"read"`
 	Decoded time.Duration `json:"decoded"`
 	Stored  time.Duration `json:"stored"`
-	// Within is how late these are at most, if they were taken in another process.
+	// Within is the maximum by which these times are late, if they are another process's.
 	Within time.Duration `json:"within,omitempty"`
 	// Replayed is when the informer's watch began, if that was after the event; 0 if it was
 	// open.
@@ -90,8 +90,8 @@ type LifeReconcile struct {
 	Conflict bool `json:"conflict,omitempty"`
 	// Writes are the revisions that it made.
 	Writes []int64 `json:"writes,omitempty"`
-	// Process is the one that did it, "" for the server's own; then the times are late by
-	// Within at most.
+	// Process is the reconcile's process, "" for the server's own. The times of another process
+	// are late by Within at most.
 	Process string        `json:"process,omitempty"`
 	Within  time.Duration `json:"within,omitempty"`
 }
@@ -103,9 +103,9 @@ type Filter struct {
 	From, To int64
 	// Since is the earliest beginning.
 	Since time.Time
-	// Slow selects lives that took at least so long until the last thing known of them.
+	// Slow selects lives whose Duration is at least this.
 	Slow time.Duration
-	// Limit keeps the last so many; 0 for all.
+	// Limit is the maximum number of lives, of which the last are kept; 0 for all.
 	Limit int
 }
 
@@ -176,7 +176,7 @@ func (l *Log) kept(f *Filter) []life {
 	return kept
 }
 
-// tell makes a Life of the server's part of a record.
+// tell makes a Life of a record, without its deliveries, arrivals and reconciles.
 func (l *Log) tell(lf *life) Life {
 	began := lf.first()
 	out := Life{
@@ -199,7 +199,7 @@ func (l *Log) tell(lf *life) Life {
 	return out
 }
 
-// join adds deliveries, arrivals and works to lives.
+// join adds deliveries, arrivals and reconciles to lives.
 func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 	if len(kept) == 0 {
 		return
@@ -261,7 +261,7 @@ func (d *delivery) about(lives []life) bool {
 	return n < len(lives) && lives[n].revision <= d.batch.last()
 }
 
-// writes are the revisions that each work has made.
+// writes are the revisions of each reconcile's writes.
 func (l *Log) writes() map[uint64][]int64 {
 	ls := &l.lives
 	ls.Lock()

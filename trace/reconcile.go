@@ -11,14 +11,14 @@ type arrival struct {
 	revision                      int64
 	informer                      *Informer
 	opened, read, decoded, stored Instant
-	// within is how late the instants are at most, if they are another process's.
+	// within is the maximum by which the instants are late, if they are another process's.
 	within time.Duration
 }
 
 // Informer is one informer, for the record. It must not be changed once it has been
 // given to a Log.
 type Informer struct {
-	// Agent is how its client introduces itself.
+	// Agent is its client's user agent.
 	Agent string `json:"agent,omitempty"`
 	// Resource is "plural.group" as far as the informer knows it.
 	Resource  string `json:"resource"`
@@ -29,7 +29,7 @@ type Informer struct {
 	Process string `json:"process,omitempty"`
 }
 
-// Arrived enters that an informer has read, decoded and stored an event of a watch that it
+// Arrived records that an informer has read, decoded and stored an event of a watch that it
 // opened at an instant, 0 for not known.
 func (l *Log) Arrived(in *Informer, rev int64, opened, read, decoded, stored Instant) {
 	if l == nil || l.muted.Load() {
@@ -62,8 +62,8 @@ type Reconcile struct {
 	// Conflict reports whether Err is a conflict of resource versions. Another writer was
 	// first, and the key is retried; this does not count as a failure.
 	Conflict bool
-	// Process is the one that did it, "" for the Log's own; then the instants are late by
-	// Within at most.
+	// Process is the reconcile's process, "" for the Log's own. The instants of another process
+	// are late by Within at most.
 	Process string
 	Within  time.Duration
 }

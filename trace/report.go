@@ -64,7 +64,8 @@ func (l *Log) part(from ReportCursor, most int, r *Report) (sights []arrival, to
 	return sights, to, moreSights || moreWorks
 }
 
-// fit is how many works, and one at least, name no more causes than that.
+// fit is how many of the first reconciles, at least one, have no more causes together than
+// the limit.
 func fit(works []Reconcile, causes int) int {
 	for n := range works {
 		if causes -= len(works[n].Causes); causes < 0 && n > 0 {
@@ -81,8 +82,8 @@ func (r *Report) Empty() bool { return len(r.Arrivals) == 0 && len(r.Reconciles)
 // whose clock is not known yet: its first report must be empty.
 var ErrClockUnknown = errors.New("trace: the clock of the process is not known yet: its first reports, two at most, must be empty")
 
-// processes are those that report. Their number is bounded: one more drives out the one
-// that has been quiet longest.
+// processes are the processes that report. Their number is bounded: a new one replaces the one
+// whose last report is the oldest.
 type processes struct {
 	sync.Mutex
 	known map[string]*process
@@ -123,7 +124,7 @@ func (p *process) clock(r *Report, at Instant) {
 	p.last, p.heard = at-r.Now, at
 }
 
-// here is an instant of the process as one of ours; at is the present.
+// here converts an instant of the process to one of ours; at is the present.
 func (p *process) here(i, at Instant) Instant {
 	if i <= 0 {
 		return 0
@@ -144,7 +145,7 @@ func (p *process) informer(in Informer) *Informer {
 	return known
 }
 
-// ReceiveReport enters a report.
+// ReceiveReport adds a report to the Log.
 func (l *Log) ReceiveReport(r *Report) error {
 	if l == nil {
 		return nil

@@ -48,7 +48,7 @@ type Batch struct {
 	more  uint64
 }
 
-// BatchSpan is how far the revisions of a Turn are apart at most.
+// BatchSpan is the maximum distance between the first and the last revision of a Batch.
 const BatchSpan = 64
 
 // Add adds an event, whose revision is not lower than those before. It returns false if the
@@ -80,7 +80,7 @@ func (t *Batch) each(f func(rev int64)) {
 	}
 }
 
-// delivery is one turn of one stream.
+// delivery is one Batch of one stream.
 type delivery struct {
 	stream *Stream
 	batch  Batch
@@ -96,8 +96,8 @@ type delivery struct {
 // in one cache line.
 type OpenStream struct {
 	mu sync.Mutex
-	// framedBatch is how many turns are not written yet: one, mostly, which is first; the others
-	// are rest.
+	// framedBatch is the number of batches that are not written yet: usually one, which is first;
+	// the others are in rest.
 	framed int
 	first  framedBatch
 	// reached is the last event that was framed.
@@ -108,7 +108,7 @@ type OpenStream struct {
 	_       [40]byte // 128 in all, which the allocator aligns
 }
 
-// maxRest is how much room a Way keeps for turns that are not written yet.
+// maxRest is the number of batches for which an OpenStream keeps memory.
 const maxRest = 8
 
 type framedBatch struct {
@@ -116,7 +116,7 @@ type framedBatch struct {
 	at   Instant
 }
 
-// Open enters a stream; nil on a nil Log.
+// Open records that a stream was opened; nil on a nil Log.
 func (l *Log) Open(s *Stream) *OpenStream {
 	if l == nil {
 		return nil
@@ -147,7 +147,7 @@ func (w *OpenStream) Framed(t Batch, at Instant) {
 	w.mu.Unlock()
 }
 
-// Flushed enters that the connection has written all that was framed.
+// Flushed records that the connection has written all framed batches.
 func (w *OpenStream) Flushed(at Instant) {
 	w.mu.Lock()
 	if w.framed > 0 {

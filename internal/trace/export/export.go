@@ -33,11 +33,11 @@ type Options struct {
 const (
 	// settled is how long an event must have had no new hop before it is sent.
 	settled = time.Second
-	// most is how many events go into a request.
-	most = 512
+	// maxEvents is the maximum number of events in a request.
+	maxEvents = 512
 	// firstPause and longestPause are between attempts.
 	firstPause, longestPause = time.Second, 30 * time.Second
-	// patience is for one request, goodbye for the last ones.
+	// patience is the timeout of a request, goodbye that of the last ones together.
 	patience, goodbye = 10 * time.Second, 2 * time.Second
 )
 
@@ -144,7 +144,7 @@ func (x *exporter) turn(ctx context.Context, before time.Time) (more bool, wait 
 func (x *exporter) ready(before time.Time) (batch []show.Event, more bool) {
 	lives := x.log.Lives(trace.Filter{From: x.next})
 	for _, lf := range lives {
-		if len(batch) == most || lf.Began.Add(lf.Duration()).After(before) {
+		if len(batch) == maxEvents || lf.Began.Add(lf.Duration()).After(before) {
 			return batch, true
 		}
 		batch = append(batch, show.Event{Life: lf})

@@ -82,7 +82,7 @@ type Exporter struct {
 
 const rememberedEvents = 1 << 15
 
-// Request is that of these events, which are in the order of their revisions.
+// Request makes the request for events, which are in the order of their revisions.
 func (x *Exporter) Request(events []Event) ([]byte, error) {
 	var spans []otlpSpan
 	for _, e := range events {
@@ -95,8 +95,8 @@ func (x *Exporter) Request(events []Event) ([]byte, error) {
 	}}})
 }
 
-// remember finds the trace of an event: that of its cause, or the one its request came with,
-// unless that was a work of ours, else one of its own.
+// remember finds the trace of an event: that of its cause; or that of its request, unless the
+// request is a reconcile of ours; or else a new one.
 func (x *Exporter) remember(e Event) {
 	id := e.Trace
 	if len(e.Causes) > 0 || e.Reconcile != 0 {

@@ -16,7 +16,7 @@ func (p Palette) bold(s string) string { return p.Bold + s + p.End }
 func (p Palette) dim(s string) string  { return p.Dim + s + p.End }
 func (p Palette) late(s string) string { return p.Late + s + p.End }
 
-// span writes a duration with three digits that count.
+// span formats a duration with three significant digits.
 func span(d time.Duration) string {
 	switch ms := float64(d) / 1e6; {
 	case d < 0:

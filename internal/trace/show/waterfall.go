@@ -23,7 +23,7 @@ const (
 	barWidth  = 32
 )
 
-// row is a line of a waterfall: something that went on from a time to another.
+// row is a line of a waterfall: a step with its begin and its end.
 type row struct {
 	name     string
 	from, to time.Duration
@@ -35,7 +35,7 @@ type row struct {
 func Waterfall(w io.Writer, e Event, p Palette) error {
 	var b strings.Builder
 	if e.Fault != nil {
-		fmt.Fprintf(&b, "%s  %s\n", p.late(strike(*e.Fault)), p.dim(e.Fault.At.Local().Format("15:04:05.000")))
+		fmt.Fprintf(&b, "%s  %s\n", p.late(faultLine(*e.Fault)), p.dim(e.Fault.At.Local().Format("15:04:05.000")))
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
@@ -50,14 +50,14 @@ func Waterfall(w io.Writer, e Event, p Palette) error {
 		fmt.Fprintf(&b, "  %s\n", p.late(fmt.Sprintf("%-*s not sent yet, %s so far", nameWidth, clip("-> "+reader(s), nameWidth), span(s.Since(e.Began)))))
 	}
 	for _, s := range e.Faults {
-		fmt.Fprintf(&b, "  %s\n", p.late(strike(s)))
+		fmt.Fprintf(&b, "  %s\n", p.late(faultLine(s)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// strike describes an injected fault and the client that it affected.
-func strike(s trace.InjectedFault) string {
+// faultLine describes an injected fault and the client that it affected.
+func faultLine(s trace.InjectedFault) string {
 	text := fmt.Sprintf("fault %d, %s: ", s.Fault, s.Action)
 	switch {
 	case s.Stream != nil:
@@ -158,7 +158,7 @@ func Program(agent string) string {
 	return name
 }
 
-// join joins the parts that are not empty by commas.
+// join joins the non-empty parts with commas.
 func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
