@@ -81,7 +81,7 @@ func TestTrace(t *testing.T) {
 		case e.Resource == "pods" && e.Type == "ADDED":
 			made[e.Name] = e
 			if cause.Resource != "replicasets.apps" || !strings.HasSuffix(e.User, ":replicaset-controller") {
-				t.Errorf("%s came of %s", show.Title(e.Life), show.Title(cause.Life))
+				t.Errorf("%s was caused by %s", show.Title(e.Life), show.Title(cause.Life))
 			}
 		case e.Resource == "pods" && e.Subresource == "binding":
 			bound[e.Name] = true
@@ -199,7 +199,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("exit %d, %d pods\n%s", r.code, pods, r.errs)
 	}
 	r = fairlead(t, "demo", "--replicas=2")
-	expect(t, "the story", r.out, "published", "cached", "deployment: default/web", "└─ MODIFIED", "create binding, kube-scheduler", "events came of one write")
+	expect(t, "the demo", r.out, "published", "cached", "deployment: default/web", "└─ MODIFIED", "create binding, kube-scheduler", "One write caused")
 	expect(t, "the progress", r.errs, "Started", "Scaled", "Running")
 	fairlead(t, "demo", "--replicas=0").fails(t, 2, "want 1 to 1000")
 }

@@ -116,7 +116,7 @@ func (f *demoFlags) scaleDeployment(ctx context.Context, c *client.Client, p *pr
 	if _, err := settledTree(ctx, c, trace.Revision(made.ResourceVersion)); err != nil { // so that only one write's effects are printed
 		return 0, err
 	}
-	p.step("Created", "deployment web, with no replicas")
+	p.step("Created", "deployment web, with 0 replicas")
 	scaled, err := deployments.PatchScale(ctx, "web", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": f.replicas}}))
 	if err != nil {
 		return 0, err
@@ -159,11 +159,11 @@ func (f *demoFlags) printEvents(out io.Writer, all []show.Event) error {
 		return printForMachines(out, f.output, all)
 	}
 	palette := palette(out)
-	fmt.Fprint(out, "\nThe write, hop by hop, and who acted on it:\n\n")
+	fmt.Fprint(out, "\nThe write, hop by hop, with the watchers and controllers that received it:\n\n")
 	if err := show.Waterfall(out, all[0], palette); err != nil {
 		return err
 	}
-	fmt.Fprint(out, "\nWhat came of it:\n\n")
+	fmt.Fprint(out, "\nThe events that it caused:\n\n")
 	if err := show.Tree(out, all, palette); err != nil {
 		return err
 	}
@@ -173,6 +173,6 @@ func (f *demoFlags) printEvents(out io.Writer, all []show.Event) error {
 			last = e
 		}
 	}
-	_, err := fmt.Fprintf(out, "\n%d events came of one write, in %.0f ms.\n", len(all)-1, last.Began.Add(last.Duration()).Sub(all[0].Began).Seconds()*1000)
+	_, err := fmt.Fprintf(out, "\nOne write caused %d events in %.0f ms.\n", len(all)-1, last.Began.Add(last.Duration()).Sub(all[0].Began).Seconds()*1000)
 	return err
 }

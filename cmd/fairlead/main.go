@@ -57,7 +57,7 @@ func newRoot() *cobra.Command {
 		Long: `Fairlead is the Kubernetes control plane in one binary: store, API server,
 controllers, scheduler and simulated nodes, ready at once. Any kubectl and any
 client library for Kubernetes talk to it unchanged.`,
-		Example: `  # Start everything, here
+		Example: `  # Start everything, with its data in ./.fairlead
   fairlead up
 
   # In another terminal

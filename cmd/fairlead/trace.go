@@ -40,11 +40,11 @@ Without --rv or --since it follows new events, until Ctrl-C.`,
 		Example: `  # Follow a Deployment
   fairlead trace deployment/web
 
-  # One event, and all that came of it
+  # One event, and the tree of all events that it caused
   fairlead trace --rv=519
   fairlead trace --rv=519 --tree
 
-  # What took longer than 50 ms during the last minute
+  # Events of the last minute that took longer than 50 ms
   fairlead trace --since=1m --slow=50ms`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			what, err := f.check(args)

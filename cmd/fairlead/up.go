@@ -47,7 +47,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.options.TLSNames, "tls-san", nil, "more host names and IP addresses for the API server's certificate")
 	registerEtcd(flags, &f.options)
 	f.limits.register(flags)
-	flags.Var(gates{"CBORServingAndStorage": &f.options.CBOR}, "feature-gates", "gates of kube-apiserver to open, as name=true, separated by commas. There is CBORServingAndStorage, for CBOR on the wire (default false)")
+	flags.Var(gates{"CBORServingAndStorage": &f.options.CBOR}, "feature-gates", "feature gates of kube-apiserver, as name=true, separated by commas; the only one is CBORServingAndStorage, for CBOR on the wire (default false)")
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
 	flags.IntVar(&f.lives, "trace-events", 16384, "number of recent events to record for fairlead trace; 0 for none")

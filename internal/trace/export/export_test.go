@@ -121,10 +121,10 @@ func TestEventsOfOneTreeAreOneTrace(t *testing.T) {
 		}
 		trace := func(n int) string { return string(r.spans[n].TraceId) }
 		if trace(1) != trace(0) || string(r.spans[1].ParentSpanId) != string(r.spans[0].SpanId) {
-			t.Error("what came of an event, a request later, is not below it")
+			t.Error("an event's effect in a later request is not below it")
 		}
 		if trace(2) == trace(0) {
-			t.Error("what came of nothing is in another's trace")
+			t.Error("an event without a cause is in another event's trace")
 		}
 		if r.requests != 2 {
 			t.Errorf("%d requests, want 2", r.requests)

@@ -25,7 +25,7 @@ func write(b *strings.Builder, a Explanation, p show.Palette, margin string) {
 	}
 	fmt.Fprintf(b, "%s%s %s\n", margin, p.Bold+a.Kind+" "+name+p.End, a.State)
 	for _, r := range a.Reasons {
-		fmt.Fprintf(b, "%s  because %s\n", margin, r)
+		fmt.Fprintf(b, "%s  - %s\n", margin, r)
 	}
 	for _, l := range timeline(a) {
 		fmt.Fprintf(b, "%s  %s\n", margin, p.Dim+clock(l.at)+"  "+l.text+p.End)
