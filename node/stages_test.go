@@ -1,6 +1,8 @@
 package node_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -106,6 +108,34 @@ func TestStageBreaksIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone(t, pods, "a")
+}
+
+// TestStageThatOnlyTells: a pod goes on in the built-in lifecycle after a stage that writes an event.
+func TestStageThatOnlyTells(t *testing.T) {
+	env := served(t)
+	pods := client.For[*corev1.Pod](env.Client).Namespace("default")
+	file := filepath.Join(t.TempDir(), "stage.yaml")
+	const text = `apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: tell}
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector: {matchExpressions: [{key: .status.phase, operator: In, values: [Running]}]}
+  next: {event: {type: Normal, reason: Told, message: it runs}}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	definitions, err := kwok.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, env, node.Options{Count: 1, Definitions: definitions})
+	if _, err := pods.Create(t.Context(), boundPod("a", "node-1", corev1.RestartPolicyNever)); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "a", "done", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
+	event(t, env, "a", "Told", "it runs")
 }
 
 // TestNodeStages makes a node ready by stages, and then not ready by one.
