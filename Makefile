@@ -2,7 +2,7 @@
 # TEST runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e race bench bench-client attack soak clients page compat conformance ci
+.PHONY: help build test purego e2e race bench bench-client attack soak clients page compat conformance ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ build: ## build fairlead and kubectl into bin/
 
 test: ## what go test ./... tests
 	$(TEST) ./...
+
+purego: ## the same tests on upstream's code in place of our fast twins (internal/purego)
+	$(TEST) -tags purego -timeout 30m ./...
 
 e2e: ## the built programs, and tests with etcd, kubectl and controller-runtime
 	cd e2e && $(TEST) ./...

@@ -23,7 +23,7 @@ const module = "fairlead.dev"
 // neighbours lists it.
 var floors = map[string]int{
 	"internal":                  0,
-	"internal/server/h2":        0,
+	"internal/server/h2":        1,
 	"internal/server/aggregate": 5,
 	"internal/server/extension": 5,
 	"storage":                   0,
@@ -156,10 +156,15 @@ var bans = []struct{ prefix, reason string }{
 	{"k8s.io/client-go/informers", "informer is ours"},
 	{"k8s.io/client-go/listers", "informer's store lists"},
 	{"sigs.k8s.io/controller-runtime", "a peer: for tests only"},
+	{"fairlead.dev/internal/codec/fastjson", "internal/codec is the entry, with the fallback to upstream's codecs"},
+	{"fairlead.dev/internal/codec/fastproto", "internal/codec is the entry, with the fallback to upstream's codecs"},
 }
 
 // excused are folders that may import a banned package, each with its reason.
 var excused = []struct{ dir, prefix, reason string }{
+	{"internal/codec", "fairlead.dev/internal/codec/fastjson", "the entry"},
+	{"internal/codec", "fairlead.dev/internal/codec/fastproto", "the entry"},
+	{"internal/server/managed", "fairlead.dev/internal/codec/fastjson", "compares objects member by member"},
 	{"internal/server/admission/expr", "k8s.io/apiserver/pkg", "CEL as Kubernetes extends it (types, libraries, costs), and the interfaces these ask through"},
 	{"internal/celcheck", "k8s.io/apiserver/pkg/cel", "CEL as Kubernetes extends it, and schemas as its types"},
 	{"internal/resource/dynamicresources", "k8s.io/apiserver/pkg", "selectors of devices are CEL as Kubernetes extends it"},

@@ -59,7 +59,7 @@ func decodeCBOR(b []byte, obj any) error {
 	return json.UnmarshalCaseSensitivePreserveInts(text, obj)
 }
 
-func (c *codec[T]) decodeCBORList(b []byte, l *List[T]) error {
+func (c *objectCodec[T]) decodeCBORList(b []byte, l *List[T]) error {
 	var w struct {
 		metav1.TypeMeta `json:",inline"`
 		metav1.ListMeta `json:"metadata"`

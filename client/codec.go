@@ -1,22 +1,18 @@
 package client
 
 import (
-	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/json"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"fairlead.dev/internal/codec/fastjson"
-	"fairlead.dev/internal/codec/fastproto"
+	"fairlead.dev/internal/codec"
 )
 
 // List is one page of objects, and where the next one begins (Continue).
@@ -25,28 +21,21 @@ type List[T Object] struct {
 	Items []T
 }
 
-// codec turns objects of one type into bytes and back.
-type codec[T Object] struct {
+// objectCodec turns objects of one type into bytes and back.
+type objectCodec[T Object] struct {
 	elem reflect.Type // T without its pointer
 	gvk  schema.GroupVersionKind
 	kind metav1.TypeMeta // set in every decoded object; empty for unstructured
 	form encoding        // preferred
 	// The Accept headers for one object, a list, a stream.
 	accept, acceptList, acceptWatch string
-	shared                          *shared // nil: each object is its reader's own
+	interning                       *codec.Decoder // nil: each object is its reader's own
 	known                           func(namespace, name []byte) (T, bool)
 	unmanaged                       bool // objects that come back have no managedFields
 }
 
-// shared decodes objects that are never changed, and interns equal parts of them.
-type shared struct {
-	sync.Mutex
-	json  *fastjson.Sharer
-	proto *fastproto.Sharer
-}
-
-func newCodec[T Object](prefer encoding, gvk schema.GroupVersionKind, partial bool) *codec[T] {
-	c := &codec[T]{elem: reflect.TypeFor[T]().Elem(), gvk: gvk}
+func newCodec[T Object](prefer encoding, gvk schema.GroupVersionKind, partial bool) *objectCodec[T] {
+	c := &objectCodec[T]{elem: reflect.TypeFor[T]().Elem(), gvk: gvk}
 	c.kind.APIVersion, c.kind.Kind = gvk.ToAPIVersionAndKind()
 	c.form = prefer
 	if _, able := any(c.new()).(protoObject); prefer == inProtobuf && !able {
@@ -77,10 +66,10 @@ func newCodec[T Object](prefer encoding, gvk schema.GroupVersionKind, partial bo
 	return c
 }
 
-func (c *codec[T]) new() T { return reflect.New(c.elem).Interface().(T) }
+func (c *objectCodec[T]) new() T { return reflect.New(c.elem).Interface().(T) }
 
 // stamp sets the kind, which servers leave out of lists and protobuf.
-func (c *codec[T]) stamp(obj T) T {
+func (c *objectCodec[T]) stamp(obj T) T {
 	if c.kind.Kind != "" {
 		obj.GetObjectKind().SetGroupVersionKind(c.gvk)
 	}
@@ -88,7 +77,7 @@ func (c *codec[T]) stamp(obj T) T {
 }
 
 // encode returns obj with its kind, and the content type, which is as or simpler.
-func (c *codec[T]) encode(obj T, as encoding) ([]byte, string, error) {
+func (c *objectCodec[T]) encode(obj T, as encoding) ([]byte, string, error) {
 	if u, ok := any(obj).(*unstructured.Unstructured); ok && as == inCBOR {
 		return encodeCBOR(u.Object)
 	}
@@ -115,26 +104,21 @@ func (c *codec[T]) encode(obj T, as encoding) ([]byte, string, error) {
 // encodeJSON returns encoding/json's result for v, faster if v is of a known type.
 func encodeJSON(v any) ([]byte, error) {
 	if u, ok := v.(*unstructured.Unstructured); ok && u != nil {
-		if b, ok := fastjson.MarshalObject(u.Object); ok {
-			return b, nil
-		}
-	} else if b, ok := fastjson.Marshal(v); ok {
-		return b, nil
+		return codec.MarshalUntyped(u.Object)
 	}
-	return stdjson.Marshal(v)
+	return codec.MarshalJSON(v)
 }
 
 // decode reads one object; it keeps no reference to b.
-func (c *codec[T]) decode(b []byte) (obj T, err error) {
+func (c *objectCodec[T]) decode(b []byte) (obj T, err error) {
 	if raw, ok := splitProto(b); ok {
 		obj, err = c.decodeProto(raw)
 	} else if obj = c.new(); isCBOR(b) {
 		err = decodeCBOR(b, obj)
 	} else if u, ok := any(obj).(*unstructured.Unstructured); ok {
 		err = u.UnmarshalJSON(b)
-	} else if !c.fastJSON(b, obj) {
-		obj = c.new()
-		err = json.UnmarshalCaseSensitivePreserveInts(b, obj)
+	} else {
+		err = c.interning.JSON(b, obj, c.unmanaged)
 	}
 	if err != nil {
 		var none T
@@ -145,7 +129,7 @@ func (c *codec[T]) decode(b []byte) (obj T, err error) {
 
 // finish completes a decoded object: its kind, and the fields that the reader does not
 // want.
-func (c *codec[T]) finish(obj T) T {
+func (c *objectCodec[T]) finish(obj T) T {
 	if c.unmanaged {
 		obj.SetManagedFields(nil)
 	}
@@ -154,8 +138,8 @@ func (c *codec[T]) finish(obj T) T {
 
 // decodeHead reads of one object which one it is. In JSON, no more is looked at; in other
 // forms, and of objects that have their kind with them, all is decoded.
-func (c *codec[T]) decodeHead(b []byte) (T, error) {
-	h, ok := fastjson.HeadOf(b)
+func (c *objectCodec[T]) decodeHead(b []byte) (T, error) {
+	h, ok := codec.IdentityOf(b)
 	if !ok || c.kind.Kind == "" {
 		return c.decode(b)
 	}
@@ -163,7 +147,7 @@ func (c *codec[T]) decodeHead(b []byte) (T, error) {
 }
 
 // headed is an object of which only the head is known.
-func (c *codec[T]) headed(h fastjson.Head) T {
+func (c *objectCodec[T]) headed(h codec.Identity) T {
 	obj := c.new()
 	obj.SetName(h.Name)
 	obj.SetNamespace(h.Namespace)
@@ -172,51 +156,23 @@ func (c *codec[T]) headed(h fastjson.Head) T {
 	return c.stamp(obj)
 }
 
-func (c *codec[T]) decodeProto(raw []byte) (T, error) {
+func (c *objectCodec[T]) decodeProto(raw []byte) (T, error) {
 	obj := c.new()
 	m, able := any(obj).(protoObject)
 	if !able {
 		return obj, errors.New("the server sent protobuf")
 	}
-	if c.fastProto(raw, m) {
-		return obj, nil
-	}
-	obj = c.new()
-	return obj, any(obj).(protoObject).Unmarshal(raw)
-}
-
-func (c *codec[T]) fastProto(raw []byte, m protoObject) bool {
-	if c.shared == nil {
-		return fastproto.Unmarshal(raw, m)
-	}
-	c.shared.Lock()
-	defer c.shared.Unlock()
+	var was codec.Message
 	if c.known != nil {
-		if was, ok := c.known(fastproto.Names(raw)); ok {
-			return c.shared.proto.Unmarshal(raw, m, any(was).(protoObject))
+		if known, ok := c.known(codec.Names(raw)); ok {
+			was = any(known).(protoObject)
 		}
 	}
-	return c.shared.proto.Unmarshal(raw, m, nil)
-}
-
-func (c *codec[T]) fastJSON(b []byte, into any) bool {
-	if c.shared != nil {
-		c.shared.Lock()
-		defer c.shared.Unlock()
-	}
-	switch {
-	case c.shared != nil && c.unmanaged:
-		return c.shared.json.UnmarshalUnmanaged(b, into)
-	case c.shared != nil:
-		return c.shared.json.Unmarshal(b, into)
-	case c.unmanaged:
-		return fastjson.UnmarshalUnmanaged(b, into)
-	}
-	return fastjson.Unmarshal(b, into)
+	return obj, c.interning.Protobuf(raw, m, was)
 }
 
 // decodeList reads a list; it keeps no reference to b.
-func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
+func (c *objectCodec[T]) decodeList(b []byte) (l List[T], err error) {
 	if raw, ok := splitProto(b); ok {
 		err = c.decodeProtoList(raw, &l)
 		return l, err
@@ -242,11 +198,8 @@ func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 		Items           []T `json:"items" share:"no"` // each is stamped, and belongs to one list
 	}
 	var w wire
-	if !c.fastJSON(b, &w) {
-		w = wire{}
-		if err := json.UnmarshalCaseSensitivePreserveInts(b, &w); err != nil {
-			return l, fmt.Errorf("client: decoding a list of %v: %w", c.elem, err)
-		}
+	if err := c.interning.JSON(b, &w, c.unmanaged); err != nil {
+		return l, fmt.Errorf("client: decoding a list of %v: %w", c.elem, err)
 	}
 	for _, obj := range w.Items {
 		c.finish(obj)
@@ -257,7 +210,7 @@ func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 // decodeProtoList reads the common layout of Kubernetes' lists in protobuf: field 1 is the
 // metadata, field 2 each item. So items are allocated one by one, and an item that stays in
 // use does not keep the others.
-func (c *codec[T]) decodeProtoList(raw []byte, l *List[T]) error {
+func (c *objectCodec[T]) decodeProtoList(raw []byte, l *List[T]) error {
 	return eachField(raw, func(f protowire.Number, v []byte) error {
 		switch f {
 		case 1:

@@ -15,8 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/conversion/queryparams"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/internal/codec/fastjson"
-	"fairlead.dev/internal/codec/fastproto"
+	"fairlead.dev/internal/codec"
 )
 
 // Resource is the access to the objects of one resource, in one namespace or in all.
@@ -24,7 +23,7 @@ import (
 // Dynamic or Metadata.
 type Resource[T Object] struct {
 	c            *Client
-	codec        *codec[T]
+	codec        *objectCodec[T]
 	gvk          schema.GroupVersionKind // zero for Dynamic and Metadata
 	gvr          schema.GroupVersionResource
 	namespaced   bool
@@ -116,7 +115,7 @@ func (r Resource[T]) Namespace(ns string) Resource[T] {
 func (r Resource[T]) Interned(known func(namespace, name []byte) (T, bool)) Resource[T] {
 	if r.codec != nil {
 		c := *r.codec
-		c.shared = &shared{json: fastjson.NewSharer(), proto: fastproto.NewSharer()}
+		c.interning = codec.NewDecoder()
 		c.known = known
 		r.codec = &c
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/trace"
 
 	"github.com/fxamacker/cbor/v2"
@@ -31,7 +31,7 @@ type Event[T Object] struct {
 // through Next or Events. Only the connection's buffer is read ahead, so a slow reader
 // costs memory nowhere but at the server.
 type Watch[T Object] struct {
-	codec *codec[T]
+	codec *objectCodec[T]
 	ctx   context.Context
 	stop  context.CancelFunc
 	body  io.ReadCloser
@@ -143,7 +143,7 @@ func (w *Watch[T]) passed(raw []byte) (head T, ok bool) {
 	if w.known == nil {
 		return head, false
 	}
-	h, ok := fastjson.HeadOf(raw)
+	h, ok := codec.IdentityOf(raw)
 	if !ok || !w.known(types.UID(h.UID), h.ResourceVersion) {
 		return head, false
 	}

@@ -3,13 +3,12 @@ package node
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"fairlead.dev/client"
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 )
 
 // put writes a pod's status and returns the pod as the server then has it. It sends an update instead of a patch:
@@ -34,11 +33,9 @@ func (k *kubelet) put(ctx context.Context, next *corev1.Pod) (*corev1.Pod, error
 		written.ResourceVersion = revision
 		return &written, nil
 	}
-	if written = (corev1.Pod{}); fastjson.Unmarshal(res.Body, &written) {
-		return &written, nil
-	}
 	written = corev1.Pod{}
-	return &written, json.Unmarshal(res.Body, &written)
+	var d *codec.Decoder
+	return &written, d.JSON(res.Body, &written, false)
 }
 
 const (
@@ -51,10 +48,7 @@ const (
 func bare(pod *corev1.Pod) ([]byte, error) {
 	p := *pod
 	p.APIVersion, p.Kind, p.ResourceVersion, p.ManagedFields = "v1", "Pod", "", nil
-	if text, ok := fastjson.Marshal(&p); ok {
-		return text, nil
-	}
-	return json.Marshal(&p)
+	return codec.MarshalJSON(&p)
 }
 
 // revised adds a resourceVersion to the result of bare, on which the write then depends.

@@ -1,14 +1,13 @@
 package resource
 
 import (
-	"encoding/json"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 )
 
 // Untyped is an object of a kind without a Go type. It is an Unstructured with its managed fields beside it: each
@@ -83,16 +82,12 @@ func (u *Untyped) NewEmptyInstance() runtime.Unstructured {
 
 // MarshalJSON implements json.Marshaler. The result does not end with a line break.
 func (u *Untyped) MarshalJSON() ([]byte, error) {
-	content := u.UnstructuredContent()
-	if text, ok := fastjson.MarshalObject(content); ok {
-		return text, nil
-	}
-	return json.Marshal(content)
+	return codec.MarshalUntyped(u.UnstructuredContent())
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (u *Untyped) UnmarshalJSON(text []byte) error {
-	if content, ok := fastjson.Object(text); ok {
+	if content, err := codec.UnmarshalUntyped(text); err == nil {
 		if kind, _ := content["kind"].(string); kind != "" {
 			u.SetUnstructuredContent(content)
 			return nil

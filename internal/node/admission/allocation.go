@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/quota"
 )
 
@@ -80,5 +80,5 @@ func WantsResize(pod *corev1.Pod, s *corev1.PodStatus) bool {
 
 // Differs reports whether a running container has other resources than its spec.
 func Differs(spec *corev1.Container, c *corev1.ContainerStatus) bool {
-	return c.Resources != nil && c.State.Running != nil && !fastjson.Same(c.Resources, &spec.Resources)
+	return c.Resources != nil && c.State.Running != nil && !codec.Equal(c.Resources, &spec.Resources)
 }

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/node/admission"
 	"fairlead.dev/internal/node/stage"
 )
@@ -37,7 +37,7 @@ func (b *BuiltIn) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.T
 	}
 	to := advance(pod, sc, f.HostIP, f.PodIP, now, f.Ends)
 	step := Step{Ends: to.ends, Next: to.next}
-	if toSeconds(to.status); !fastjson.Same(&pod.Status, to.status) {
+	if toSeconds(to.status); !codec.Equal(&pod.Status, to.status) {
 		step.Status = to.status
 		step.Actions = b.events(pod, to.status)
 	}

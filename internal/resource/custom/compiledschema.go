@@ -24,9 +24,9 @@ type compiledSchema struct {
 	odd                          bool // uses keywords that a check does not support
 	types                        typeSet
 	nullable                     bool
-	format                       string // setDefinition strings
+	format                       string // of strings
 	small                        bool   // integers are of 32 bits
-	minValue, maxValue           *int64 // setDefinition numbers
+	minValue, maxValue           *int64 // of numbers
 	aboveLeast, belowMost        bool
 	minLength, maxLength         *int64
 	pattern                      *regexp.Regexp

@@ -11,7 +11,7 @@ import (
 // Such an object needs no pruning, and its defaults are set without visiting the rest.
 type compiledStructure struct {
 	properties map[string]*compiledStructure
-	rest       *compiledStructure // setDefinition all other members, or nil
+	rest       *compiledStructure // of all other members, or nil
 	items      *compiledStructure
 	preserves  bool // preserves unknown fields
 	embedded   bool // is an object with metadata, which are checked

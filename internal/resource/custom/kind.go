@@ -17,10 +17,10 @@ type Kind struct {
 	// Definition has everything except the schemas. It must not be modified.
 	Definition *apiextensionsv1.CustomResourceDefinition
 
-	text     *atomic.Pointer[[]byte] // setDefinition the last state that is served identically
+	text     *atomic.Pointer[[]byte] // of the last state that is served identically
 	key      string
 	since    int64
-	at       *atomic.Int64 // setDefinition that state
+	at       *atomic.Int64 // of that state
 	tag      string
 	convert  Converter
 	schemas  func() (map[string]*structure, error)

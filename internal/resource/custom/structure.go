@@ -8,13 +8,15 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+
+	"fairlead.dev/internal/purego"
 )
 
 // structure is the schema of one version.
 type structure struct {
 	props *apiextensions.JSONSchemaProps // nil if there is no schema
 	tree  *structural.Structural         // nil likewise
-	plan  *compiledStructure             // setDefinition the tree; nil if unknown fields are preserved everywhere
+	plan  *compiledStructure             // of the tree; nil if unknown fields are preserved everywhere
 }
 
 // readSchemas decodes the schemas of all versions: objects may be stored in any of them, even one that is no longer
@@ -51,7 +53,7 @@ func (k *Kind) readSchemas() (map[string]*structure, error) {
 			}
 		}
 		s.tree = tree
-		if !full.Spec.PreserveUnknownFields {
+		if !full.Spec.PreserveUnknownFields && !purego.Enabled {
 			s.plan = compileStructure(tree)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"fairlead.dev/internal/purego"
 	"fairlead.dev/internal/resource"
 )
 
@@ -70,6 +71,9 @@ func newValues(props *apiextensions.JSONSchemaProps) (*values, error) {
 	v, s, err := validation.NewSchemaValidator(props)
 	if err != nil {
 		return nil, err
+	}
+	if purego.Enabled {
+		return &values{v, &compiledSchema{odd: true}}, nil
 	}
 	return &values{v, compileSchema(s)}, nil
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/internal/server/serializer"
@@ -19,7 +19,7 @@ import (
 func (k typedKind) DecodeMerged(m *MergedText) (resource.Object, bool) {
 	if m.Old == nil {
 		into := k.ep.ServedVersion.New()
-		if !fastjson.UnmarshalStrict(m.Text, into) {
+		if !codec.UnmarshalMembers(m.Text, into) {
 			return nil, false
 		}
 		obj, err := k.ep.toStorage(into)
@@ -31,7 +31,7 @@ func (k typedKind) DecodeMerged(m *MergedText) (resource.Object, bool) {
 		return obj, true
 	}
 	o, changed, ok := unpatched(m.Old, m.Before, m.Text)
-	if !ok || len(changed) > len("{}") && !fastjson.UnmarshalStrict(changed, o) {
+	if !ok || len(changed) > len("{}") && !codec.UnmarshalMembers(changed, o) {
 		return nil, false
 	}
 	obj := o.(resource.Object)

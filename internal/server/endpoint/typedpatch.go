@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/codec/jsonscan"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/patch"
@@ -48,7 +48,7 @@ func (k typedKind) DecodePatched(p *PatchedText) (resource.Object, []string, err
 // if it can, and else all.
 func (k typedKind) decodeChanged(p *PatchedText) (runtime.Object, []string, error) {
 	if k.ep.Raw && serializer.CheckNumbers(p.JSON, p.Old) == nil {
-		if o, changed, ok := unpatched(p.Old, p.Before, p.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
+		if o, changed, ok := unpatched(p.Old, p.Before, p.JSON); ok && codec.UnmarshalMembers(changed, o) {
 			warnings, err := p.object(p.Objections)
 			return o, warnings, err
 		}

@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,9 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	kjson "sigs.k8s.io/json"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/managed"
@@ -53,11 +51,8 @@ func (k untypedKind) DecodeStored(ctx context.Context, text, entries []byte, rev
 
 // DecodeUntyped decodes an object without a Go type.
 func DecodeUntyped(text []byte) (*unstructured.Unstructured, error) {
-	if object, ok := fastjson.Object(text); ok {
-		return &unstructured.Unstructured{Object: object}, nil
-	}
-	u := &unstructured.Unstructured{}
-	return u, kjson.UnmarshalCaseSensitivePreserveInts(text, &u.Object)
+	object, err := codec.UnmarshalUntyped(text)
+	return &unstructured.Unstructured{Object: object}, err
 }
 
 // complete gives an object its managed fields and its revision, unless that is 0.
@@ -125,10 +120,7 @@ func withoutRevision(u *unstructured.Unstructured) *unstructured.Unstructured {
 
 // marshalUntyped returns an object without a Go type as JSON text.
 func marshalUntyped(u *unstructured.Unstructured) ([]byte, error) {
-	if text, ok := fastjson.MarshalObject(u.Object); ok {
-		return text, nil
-	}
-	return json.Marshal(u.Object)
+	return codec.MarshalUntyped(u.Object)
 }
 
 func (k untypedKind) ConvertStored(ctx context.Context, objects []*watchcache.Object, texts map[*watchcache.Object][]byte) error {

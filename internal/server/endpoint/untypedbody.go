@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/serializer"
 )
@@ -83,7 +83,7 @@ func (k untypedKind) decodePlain(body []byte, m serializer.MediaType) *resource.
 	if m != serializer.JSON {
 		return nil
 	}
-	object, ok := fastjson.Object(body)
+	object, ok := codec.UnmarshalUntypedStrict(body)
 	if !ok {
 		return nil
 	}

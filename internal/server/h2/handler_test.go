@@ -1,3 +1,7 @@
+//go:build !purego
+
+// With the tag purego, net/http serves HTTP/2, and these tests are about this package's connections.
+
 //lint:file-ignore SA1019 another client than net/http's own is wanted: the streams of one connection without a limit
 
 package h2_test

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+
+	"fairlead.dev/internal/purego"
 )
 
 // Options are settings beyond those of http.Server.
@@ -38,6 +40,9 @@ type Server struct {
 func Install(hs *http.Server, o Options) *Server {
 	s := &Server{hs: hs, timeout: cmp.Or(o.WriteTimeout, 30*time.Second)}
 	s.mu.conns = map[*conn]struct{}{}
+	if purego.Enabled {
+		return s // hs serves HTTP/2 itself
+	}
 	if hs.TLSNextProto == nil {
 		hs.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 	}

@@ -1,3 +1,7 @@
+//go:build !purego
+
+// With the tag purego, net/http serves HTTP/2, and these tests are about this package's connections.
+
 package h2_test
 
 import (

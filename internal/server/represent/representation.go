@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/endpoint"
@@ -109,12 +109,12 @@ func (f *Representation) messageType() reflect.Type {
 }
 
 // build makes an element. A protobuf message is made from stored JSON without a Go object in
-// between (see fastjson.Transcode): the bytes are the same, at a quarter of the cost.
+// between (see codec.Transcode): the bytes are the same, at a quarter of the cost.
 func (f *Representation) build(o *watchcache.Object, rev storage.Revision) ([]byte, error) {
 	if f.message != nil {
 		box := Buffers.Get().(*[]byte)
 		text := o.AppendJSONAt((*box)[:0], rev)
-		message, ok := fastjson.Transcode(text, f.message)
+		message, ok := codec.Transcode(text, f.message)
 		ReleaseBuffer(box, text)
 		if ok {
 			return message, nil

@@ -6,7 +6,6 @@
 // that: [FinishJSON] indents JSON or turns it into YAML, [AppendEnvelope] wraps a protobuf
 // message in runtime.Unknown, and [CBORTag] precedes each CBOR item.
 //
-// Decoders take the fast path of fastjson and fall back to sigs.k8s.io/json, whose errors
-// and strictness are those of kube-apiserver. Errors of this package are worded as
+// Objects are decoded by internal/codec, whose errors and strictness are kube-apiserver's. Errors of this package are worded as
 // kube-apiserver words them, since clients see them.
 package serializer

@@ -2,65 +2,59 @@ package serializer
 
 import (
 	"encoding/json"
-	"reflect"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/resource"
 )
 
 // DecodeStored decodes the JSON of a stored object into a new one. unknown reports whether the
-// text may have fields that the Go type lacks.
+// text has fields that the Go type lacks.
 func DecodeStored(text []byte, into runtime.Object) (unknown bool, err error) {
-	if !hasPlan(into) {
+	if isUntyped(into) {
 		return false, kjson.UnmarshalCaseSensitivePreserveInts(text, into)
 	}
-	if fastjson.UnmarshalStrict(text, into) {
-		return false, nil
-	}
-	reflect.ValueOf(into).Elem().SetZero()
-	return true, kjson.UnmarshalCaseSensitivePreserveInts(text, into)
+	objections, err := codec.UnmarshalStrict(text, into)
+	return len(objections) > 0, err
 }
 
 // DecodeText decodes a client's JSON into a new object. With strict it also returns the strict
 // decoding errors: unknown and duplicate fields.
 func DecodeText(text []byte, into runtime.Object, strict bool) (objections []error, err error) {
-	if hasPlan(into) {
-		if err := CheckNumbers(text, into); err != nil {
-			return nil, err
-		}
-		if fastjson.UnmarshalStrict(text, into) {
-			return nil, nil
-		}
-		reflect.ValueOf(into).Elem().SetZero()
-	}
-	if !strict {
+	switch {
+	case isUntyped(into) && strict:
+		return kjson.UnmarshalStrict(text, into)
+	case isUntyped(into):
 		return nil, kjson.UnmarshalCaseSensitivePreserveInts(text, into)
 	}
-	return kjson.UnmarshalStrict(text, into)
+	if err := CheckNumbers(text, into); err != nil {
+		return nil, err
+	}
+	if strict {
+		return codec.UnmarshalStrict(text, into)
+	}
+	return nil, codec.UnmarshalJSON(text, into)
 }
 
 // encodeJSON returns the object's JSON text.
 func encodeJSON(obj runtime.Object) ([]byte, error) {
-	if hasPlan(obj) {
-		if text, ok := fastjson.Marshal(obj); ok {
-			return text, nil
-		}
+	switch obj := obj.(type) {
+	case *resource.Untyped:
+		return obj.MarshalJSON()
+	case *unstructured.Unstructured:
+		return json.Marshal(obj)
 	}
-	if u, ok := obj.(*resource.Untyped); ok {
-		return u.MarshalJSON()
-	}
-	return json.Marshal(obj)
+	return codec.MarshalJSON(obj)
 }
 
-// hasPlan reports whether the object has a Go type, which fastjson encodes by a plan.
-func hasPlan(obj runtime.Object) bool {
+// isUntyped reports whether the object has no Go type.
+func isUntyped(obj runtime.Object) bool {
 	switch obj.(type) {
 	case *unstructured.Unstructured, *resource.Untyped:
-		return false
+		return true
 	}
-	return true
+	return false
 }

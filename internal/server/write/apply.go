@@ -97,17 +97,17 @@ func (a *applying) merge(old resource.Object) (resource.Object, error) {
 }
 
 // liveOrNew returns the object that a configuration is merged into.
-func (a *applying) liveOrNew(old resource.Object) (resource.Object, error) {
+func (c *Operation) liveOrNew(old resource.Object) (resource.Object, error) {
 	if old != nil {
 		live := old.DeepCopyObject().(resource.Object)
-		live.GetObjectKind().SetGroupVersionKind(a.Endpoint.Hub())
+		live.GetObjectKind().SetGroupVersionKind(c.Endpoint.Hub())
 		return live, nil
 	}
-	obj, err := a.Endpoint.NewObject()
+	obj, err := c.Endpoint.NewObject()
 	if err != nil {
 		return nil, err
 	}
-	obj.GetObjectKind().SetGroupVersionKind(a.Endpoint.Hub())
+	obj.GetObjectKind().SetGroupVersionKind(c.Endpoint.Hub())
 	return endpoint.AsObject(obj)
 }
 

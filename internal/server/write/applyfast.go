@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"fairlead.dev/internal/purego"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
@@ -16,7 +17,7 @@ import (
 // managed.Apply.TryMerge. ok is false if merge must do it.
 func (p *applying) mergePlain(now *watchcache.Object, old resource.Object) (obj resource.Object, ok bool) {
 	version := p.Endpoint.ServedGVK.GroupVersion().String()
-	if !p.config.plain || p.Endpoint.AsksWebhook || !p.config.isOf(version, p.Endpoint.Kind) || bytes.Contains(p.config.text, []byte(`"managedFields"`)) {
+	if purego.Enabled || !p.config.plain || p.Endpoint.AsksWebhook || !p.config.isOf(version, p.Endpoint.Kind) || bytes.Contains(p.config.text, []byte(`"managedFields"`)) {
 		return nil, false
 	}
 	a := managed.Apply{

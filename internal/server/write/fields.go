@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/purego"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/openapi"
@@ -94,6 +95,9 @@ func (c *Operation) tryRecord(obj, old resource.Object, now *watchcache.Object, 
 		obj.SetManagedFields(nil) // a record is not begun later
 		return nil
 	}
+	if purego.Enabled && !manager.replicasOnly { // upstream's scale edits entries by code of its own
+		return c.recordByUpstream(obj, old, entries, manager)
+	}
 	obj.SetManagedFields(nil)
 	w := managed.Write{
 		Manager: manager.name, Subresource: c.Info.Subresource, APIVersion: c.Endpoint.ServedGVK.GroupVersion().String(),
@@ -104,7 +108,7 @@ func (c *Operation) tryRecord(obj, old resource.Object, now *watchcache.Object, 
 		w.Filter, w.Time = c.Endpoint.ReplicasOnly(), time.Time{} // kube-apiserver notes no time here
 	}
 	w.Shape = c.Endpoint.Shape()
-	if was := c.structBefore(obj, old); was != nil {
+	if was := c.structBefore(obj, old); was != nil && !purego.Enabled {
 		if after, ok := w.UpdateValues(was, obj, entries); ok {
 			obj.SetManagedFields(after)
 			return nil

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/call"
@@ -169,7 +169,7 @@ func (c *Operation) Cache(w *Written) {
 		return
 	}
 	w.obj = nil
-	if fastjson.Settled(obj) {
+	if codec.RoundTrips(obj) {
 		c.w.cache.give(w.key, cachedWrite{w.rev, ep, obj})
 	}
 }

@@ -1,0 +1,18 @@
+package codec
+
+import (
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+
+	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/purego"
+)
+
+// Equal reports whether two pointers to one type lead to semantically equal values: nil equals empty, and quantities
+// may have different formats. Most compared values are equal, which the fast codec detects in a fraction of the time
+// of reflection.
+func Equal(a, b any) bool {
+	return !purego.Enabled && fastjson.Same(a, b) || apiequality.Semantic.DeepEqual(a, b)
+}
+
+// RoundTrips reports whether decoding the JSON of a struct, given by its pointer, is known to yield an equal struct.
+func RoundTrips(obj any) bool { return !purego.Enabled && fastjson.Settled(obj) }
