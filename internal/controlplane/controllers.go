@@ -26,7 +26,7 @@ import (
 	"fairlead.dev/internal/controllers/pvcprotection"
 	"fairlead.dev/internal/controllers/pvprotection"
 	"fairlead.dev/internal/controllers/replicaset"
-	"fairlead.dev/internal/controllers/replication"
+	"fairlead.dev/internal/controllers/replicationcontroller"
 	"fairlead.dev/internal/controllers/resourceclaim"
 	"fairlead.dev/internal/controllers/resourcequota"
 	"fairlead.dev/internal/controllers/rootca"
@@ -41,7 +41,7 @@ import (
 	"fairlead.dev/internal/server/auth/token"
 )
 
-// entry is a controller of the table: its name for --controllers, which is that of its
+// entry is a controller of the table, which is sorted: its name for --controllers, which is that of its
 // folder, and its service account in kube-system, by kube-controller-manager's name, whose
 // role it has; "" if it works as kube-controller-manager itself.
 type entry struct {
@@ -85,11 +85,10 @@ var builtins = []entry{
 	}},
 	{"persistentvolume", "persistent-volume-binder", plain(persistentvolume.New)},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
-	{"pvprotection", "pv-protection-controller", plain(pvprotection.New)},
-	{"vacprotection", "volumeattributesclass-protection-controller", plain(vacprotection.New)},
 	{"pvcprotection", "pvc-protection-controller", plain(pvcprotection.New)},
+	{"pvprotection", "pv-protection-controller", plain(pvprotection.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
-	{"replicationcontroller", "replication-controller", plain(replication.New)},
+	{"replicationcontroller", "replication-controller", plain(replicationcontroller.New)},
 	{"resourceclaim", "resource-claim-controller", plain(resourceclaim.New)},
 	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
 	{"rootca", "root-ca-cert-publisher", func(env controller.Env, k keys) controller.Runner {
@@ -107,6 +106,7 @@ var builtins = []entry{
 	{"statefulset", "statefulset-controller", plain(statefulset.New)},
 	{"ttl", "ttl-controller", plain(ttl.New)},
 	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},
+	{"vacprotection", "volumeattributesclass-protection-controller", plain(vacprotection.New)},
 	{"validatingadmissionpolicystatus", "validatingadmissionpolicy-status-controller", plain(validatingadmissionpolicystatus.New)},
 }
 

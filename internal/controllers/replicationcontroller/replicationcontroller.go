@@ -1,4 +1,4 @@
-package replication
+package replicationcontroller
 
 import (
 	"time"
@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/controller"
 	"fairlead.dev/internal/controllers/podcontrol/replicas"
@@ -25,10 +26,6 @@ func New(env controller.Env) controller.Runner {
 var noTemplate corev1.PodTemplateSpec
 
 func view(rc *corev1.ReplicationController) (replicas.View, error) {
-	wanted := 1
-	if rc.Spec.Replicas != nil {
-		wanted = int(*rc.Spec.Replicas)
-	}
 	template := rc.Spec.Template
 	if template == nil {
 		template = &noTemplate
@@ -38,7 +35,7 @@ func view(rc *corev1.ReplicationController) (replicas.View, error) {
 		selector = labels.SelectorFromSet(rc.Spec.Selector)
 	}
 	return replicas.View{
-		Replicas: wanted,
+		Replicas: int(ptr.Deref(rc.Spec.Replicas, 1)),
 		MinReady: time.Duration(rc.Spec.MinReadySeconds) * time.Second,
 		Selector: selector,
 		Template: template,

@@ -1,4 +1,4 @@
-package replication_test
+package replicationcontroller_test
 
 import (
 	"testing"

@@ -1,3 +1,0 @@
-// Package replication is the ReplicationController controller. ReplicationControllers are the predecessor of
-// ReplicaSets, with a plain map as selector. The work is done by podcontrol/replicas.
-package replication
