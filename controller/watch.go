@@ -155,18 +155,3 @@ func WatchesGroup[T client.Object](g informer.Group[T], keys func(name string, o
 	}
 	return all
 }
-
-// Watch is c.Watch of Watches.
-func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T) []Key) {
-	c.Watch(Watches(i, keys))
-}
-
-// WatchFunc is c.Watch of Handles.
-func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h informer.Handler[T]) {
-	c.Watch(Handles(i, h))
-}
-
-// WatchGroup is c.Watch of WatchesGroup.
-func WatchGroup[T client.Object](c *Controller, g informer.Group[T], keys func(name string, obj T) []Key) {
-	c.Watch(WatchesGroup(g, keys))
-}

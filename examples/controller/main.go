@@ -19,10 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"fairlead.dev/client"
 	"fairlead.dev/client/leader"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 )
 
 func newGreeter(config *rest.Config) (*controller.Manager, error) {
@@ -32,13 +30,12 @@ func newGreeter(config *rest.Config) (*controller.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	namespaces, maps := informer.For[*corev1.Namespace](m.Informers), informer.For[*corev1.ConfigMap](m.Informers)
+	namespaces, maps := controller.ObjectsOf[*corev1.Namespace](m.Env), controller.ObjectsOf[*corev1.ConfigMap](m.Env)
 
-	// Called for a key whenever its objects may have changed: compare, and create the
-	// missing parts. A failed key comes back, later each time.
-	greeter := m.New("greeter", func(ctx context.Context, k controller.Key) (controller.Result, error) {
-		ns, ok := namespaces.Store().Get("", k.Name)
-		if !ok || ns.Labels["greet"] == "" || ns.DeletionTimestamp != nil {
+	// Called with a namespace whenever its objects may have changed: compare, and create the
+	// missing parts. After an error it is called again, later each time.
+	greet := func(ctx context.Context, ns *corev1.Namespace) (controller.Result, error) {
+		if ns.Labels["greet"] == "" || ns.DeletionTimestamp != nil {
 			return controller.Result{}, nil
 		}
 		if _, ok := maps.Store().Get(ns.Name, "greeting"); ok {
@@ -46,19 +43,19 @@ func newGreeter(config *rest.Config) (*controller.Manager, error) {
 		}
 		greeting := &corev1.ConfigMap{Data: map[string]string{"text": "hello " + ns.Labels["greet"]}}
 		greeting.Name = "greeting"
-		if _, err := client.For[*corev1.ConfigMap](m.Client).Namespace(ns.Name).Create(ctx, greeting); err != nil {
+		if _, err := maps.API.Namespace(ns.Name).Create(ctx, greeting); err != nil {
 			return controller.Result{}, err
 		}
 		m.Recorder.Event(ns, corev1.EventTypeNormal, "Greeted", "Said hello to %s", ns.Labels["greet"])
 		return controller.Result{}, nil
-	}, controller.Options{})
+	}
 
-	// The events that queue keys: a namespace's for itself, and a ConfigMap's for its
-	// namespace.
-	controller.Watch(greeter, namespaces, controller.Self)
-	controller.Watch(greeter, maps, func(m *corev1.ConfigMap) []controller.Key {
-		return []controller.Key{{Name: m.Namespace}}
-	})
+	// The declaration: what is reconciled, and which events cause it. A ConfigMap's event is
+	// one of its namespace.
+	m.New("greeter", controller.ByObject(namespaces, greet), controller.Options{}).Watch(
+		controller.For(namespaces),
+		controller.Watches(maps, func(m *corev1.ConfigMap) []controller.Key { return []controller.Key{{Name: m.Namespace}} }),
+	)
 	return m, nil
 }
 

@@ -12,16 +12,14 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 )
 
 // lookup keeps a PodServices for every Pod that Services reach.
 type lookup struct {
 	manager *controller.Manager
-	write   client.Resource[*PodServices]
-	pods    *informer.Store[*corev1.Pod]
-	slices  *informer.Store[*discoveryv1.EndpointSlice]
-	results *informer.Store[*PodServices]
+	pods    controller.Objects[*corev1.Pod]
+	slices  controller.Objects[*discoveryv1.EndpointSlice]
+	results controller.Objects[*PodServices]
 }
 
 func newLookup(config *rest.Config) (*lookup, error) {
@@ -33,21 +31,20 @@ func newLookup(config *rest.Config) (*lookup, error) {
 	if err != nil {
 		return nil, err
 	}
-	pods, results := informer.For[*corev1.Pod](m.Informers), informer.For[*PodServices](m.Informers)
-	endpoints := informer.For[*discoveryv1.EndpointSlice](m.Informers)
-	endpoints.Index("pod", func(s *discoveryv1.EndpointSlice) []string {
+	l := &lookup{m, controller.ObjectsOf[*corev1.Pod](m.Env), controller.ObjectsOf[*discoveryv1.EndpointSlice](m.Env),
+		controller.ObjectsOf[*PodServices](m.Env)}
+	l.slices.Index("pod", func(s *discoveryv1.EndpointSlice) []string {
 		var names []string
 		for _, k := range podsOf(s) {
 			names = append(names, k.String())
 		}
 		return names
 	})
-	l := &lookup{manager: m, write: client.For[*PodServices](m.Client),
-		pods: pods.Store(), slices: endpoints.Store(), results: results.Store()}
-	loop := m.New("servicelookup", l.reconcile, controller.Options{})
-	controller.Watch(loop, pods, controller.Self)
-	controller.Watch(loop, endpoints, podsOf) // those it had before a change, and has after
-	controller.Watch(loop, results, controller.Self)
+	m.New("servicelookup", controller.ByObject(l.pods, l.reconcile), controller.Options{}).Watch(
+		controller.For(l.pods),
+		controller.Watches(l.slices, podsOf), // those it had before a change, and has after
+		controller.For(l.results),            // a result has the name of its Pod
+	)
 	return l, nil
 }
 
@@ -64,26 +61,25 @@ func podsOf(s *discoveryv1.EndpointSlice) []controller.Key {
 
 // reconcile writes the Services of one Pod, if they have changed. The garbage collector
 // deletes the result of a deleted Pod, by its owner reference.
-func (l *lookup) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	pod, ok := l.pods.Get(k.Namespace, k.Name)
-	if !ok || pod.DeletionTimestamp != nil {
+func (l *lookup) reconcile(ctx context.Context, pod *corev1.Pod) (controller.Result, error) {
+	if pod.DeletionTimestamp != nil {
 		return controller.Result{}, nil
 	}
 	services := []string{}
-	for _, s := range l.slices.ByIndex("pod", k.String()) {
+	for _, s := range l.slices.Store().ByIndex("pod", controller.KeyOf(pod).String()) {
 		services = append(services, s.Labels[discoveryv1.LabelServiceName])
 	}
 	slices.Sort(services)
 	services = slices.Compact(services) // a service may have several slices
-	known, ok := l.results.Get(k.Namespace, k.Name)
+	known, ok := l.results.Store().Get(pod.Namespace, pod.Name)
 	if ok && slices.Equal(known.Spec.Services, services) || !ok && len(services) == 0 {
 		return controller.Result{}, nil
 	}
 	result := &PodServices{Spec: PodServicesSpec{Services: services}}
 	result.SetGroupVersionKind(kind)
-	result.Name = k.Name
+	result.Name = pod.Name
 	result.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
-	_, err := l.write.Namespace(k.Namespace).Patch(ctx, k.Name, client.ApplyPatch(result),
+	_, err := l.results.API.Namespace(pod.Namespace).Patch(ctx, pod.Name, client.ApplyPatch(result),
 		metav1.PatchOptions{FieldManager: "servicelookup", Force: ptr.To(true)})
 	return controller.Result{}, err
 }

@@ -46,7 +46,7 @@ func TestServiceLookup(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	results, err := l.write.Namespace("default").Watch(t.Context(), metav1.ListOptions{})
+	results, err := l.results.API.Namespace("default").Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestServiceLookup(t *testing.T) {
 	until("shop")
 	serve("admin")
 	until("admin shop")
-	if err := l.results.WaitFor(t.Context(), revision); err != nil {
+	if err := l.results.Store().WaitFor(t.Context(), revision); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{"/pods/default/web-1": `["admin","shop"]`, "/pods/default/none": "no service reaches a pod of that name", "/readyz": "ok"} {

@@ -44,7 +44,7 @@ func main() {
 func (l *lookup) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /pods/{namespace}/{name}", func(w http.ResponseWriter, r *http.Request) {
-		known, ok := l.results.Get(r.PathValue("namespace"), r.PathValue("name"))
+		known, ok := l.results.Store().Get(r.PathValue("namespace"), r.PathValue("name"))
 		if !ok {
 			http.Error(w, "no service reaches a pod of that name", http.StatusNotFound)
 			return

@@ -154,7 +154,7 @@ func TestMappings(t *testing.T) {
 			p := newProcess(t, nil, leader.Candidate{}, 0, func(*process) controller.Reconcile { return k.reconcile })
 			i := informer.New(client.For[*corev1.ConfigMap](p.Client), informer.Options[*corev1.ConfigMap]{Namespace: ns})
 			p.Add(i)
-			controller.Watch(p.loop, i, x.keys)
+			p.loop.Watch(controller.Watches(i, x.keys))
 			p.run(t)
 			defer p.ends(t)
 			if _, err := maps.Create(t.Context(), x.first); err != nil {
@@ -233,7 +233,7 @@ func TestWorkers(t *testing.T) {
 	})
 	i := informer.For[*corev1.ConfigMap](p.Informers)
 	copies = i.Store()
-	controller.Watch(p.loop, i, controller.Self)
+	p.loop.Watch(controller.For(i))
 	p.run(t)
 	for n := range workers {
 		if _, err := maps.Create(t.Context(), mapOf(fmt.Sprint("m", n), map[string]string{"crew": "aboard"})); err != nil {
@@ -324,7 +324,7 @@ func TestOneProcessWorks(t *testing.T) {
 		})
 		i := informer.New(client.For[*corev1.ConfigMap](p.Client), informer.Options[*corev1.ConfigMap]{Namespace: ns})
 		p.Add(i)
-		controller.Watch(p.loop, i, controller.Self)
+		p.loop.Watch(controller.For(i))
 		p.run(t)
 		return p
 	}

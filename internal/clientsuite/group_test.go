@@ -70,12 +70,12 @@ func TestConfined(t *testing.T) {
 		}, controller.Options{Workers: 1})
 	}
 	one, two := loop("one"), loop("two")
-	controller.Watch(one, informer.For[*corev1.ConfigMap](m.Informers), controller.Self)
+	one.Watch(controller.For(informer.For[*corev1.ConfigMap](m.Informers)))
 	both := informer.NewNamespaceGroup(client.For[*corev1.ConfigMap](m.Client), informer.Options[*corev1.ConfigMap]{
 		Indexes: map[string]func(*corev1.ConfigMap) []string{"name": func(m *corev1.ConfigMap) []string { return []string{m.Labels["name"]} }},
 	}, red, blue)
 	m.Add(both)
-	controller.WatchGroup(two, both, func(_ string, m *corev1.ConfigMap) []controller.Key { return controller.Self(m) })
+	two.Watch(controller.WatchesGroup(both, func(_ string, m *corev1.ConfigMap) []controller.Key { return controller.Self(m) }))
 	p := &process{Manager: m, done: make(chan error, 1)}
 	p.run(t)
 	defer p.ends(t)
@@ -128,7 +128,7 @@ func TestTwoClusters(t *testing.T) {
 		}
 	})
 	p.Add(maps)
-	controller.WatchGroup(p.loop, maps, controller.KeysInCluster(controller.Self[*corev1.ConfigMap]))
+	p.loop.Watch(controller.WatchesGroup(maps, controller.KeysInCluster(controller.Self[*corev1.ConfigMap])))
 	p.run(t)
 	defer p.ends(t)
 	put := func(cluster, name string) {

@@ -6,8 +6,6 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
-
-	"fairlead.dev/client"
 )
 
 // kind is a kind of request; RBAC knows it by the name of a virtual subresource.
@@ -32,7 +30,7 @@ func (r *requests) approve(ctx context.Context, csr *certificatesv1.CertificateS
 			return err
 		}
 		if may {
-			_, err := r.api.UpdateSubresource(ctx, with(csr, certificatesv1.CertificateApproved, "AutoApproved", k.message), "approval")
+			_, err := r.all.API.UpdateSubresource(ctx, with(csr, certificatesv1.CertificateApproved, "AutoApproved", k.message), "approval")
 			return err
 		}
 	}
@@ -45,7 +43,7 @@ func (r *requests) mayCreate(ctx context.Context, csr *certificatesv1.Certificat
 	for k, v := range csr.Spec.Extra {
 		extra[k] = authorizationv1.ExtraValue(v)
 	}
-	review, err := client.For[*authorizationv1.SubjectAccessReview](r.client).Create(ctx, &authorizationv1.SubjectAccessReview{
+	review, err := r.reviews.Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: csr.Spec.Username, UID: csr.Spec.UID, Groups: csr.Spec.Groups, Extra: extra,
 			ResourceAttributes: &authorizationv1.ResourceAttributes{

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 )
 
 // An Authority is a signing CA. Without one, requests are only approved and cleaned.
@@ -31,10 +30,9 @@ type Options struct {
 }
 
 type requests struct {
-	o        Options
-	client   *client.Client
-	api      client.Resource[*certificatesv1.CertificateSigningRequest]
-	informer *informer.Informer[*certificatesv1.CertificateSigningRequest]
+	o       Options
+	all     controller.Objects[*certificatesv1.CertificateSigningRequest]
+	reviews client.Resource[*authorizationv1.SubjectAccessReview]
 }
 
 // New returns the controller.
@@ -43,30 +41,21 @@ func New(env controller.Env, o Options) controller.Runner {
 		o.Duration = 365 * 24 * time.Hour
 	}
 	r := &requests{
-		o:        o,
-		client:   env.Client,
-		api:      client.For[*certificatesv1.CertificateSigningRequest](env.Client),
-		informer: informer.For[*certificatesv1.CertificateSigningRequest](env.Informers),
+		o:       o,
+		all:     controller.ObjectsOf[*certificatesv1.CertificateSigningRequest](env),
+		reviews: client.For[*authorizationv1.SubjectAccessReview](env.Client),
 	}
-	loop := controller.New("certificates", r.reconcile, controller.Options{})
-	controller.Watch(loop, r.informer, controller.Self[*certificatesv1.CertificateSigningRequest])
-	return loop
+	return controller.New("certificates", controller.ByObject(r.all, r.reconcile), controller.Options{}).Watch(
+		controller.For(r.all))
 }
 
-func (r *requests) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	csr, ok := r.informer.Store().Get("", k.Name)
-	if !ok {
-		return controller.Result{}, nil
-	}
+func (r *requests) reconcile(ctx context.Context, csr *certificatesv1.CertificateSigningRequest) (controller.Result, error) {
 	end, ends := expiry(csr)
 	if ends && time.Until(end) <= 0 {
-		err := r.api.Delete(ctx, csr.Name, metav1.DeleteOptions{
+		err := r.all.API.Delete(ctx, csr.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &csr.UID, ResourceVersion: &csr.ResourceVersion},
 		})
-		if apierrors.IsNotFound(err) {
-			err = nil
-		}
-		return controller.Result{}, err
+		return controller.Result{}, client.IgnoreNotFound(err)
 	}
 	var err error
 	switch {

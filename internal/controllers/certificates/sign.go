@@ -35,7 +35,7 @@ func (r *requests) sign(ctx context.Context, csr *certificatesv1.CertificateSign
 	} else if changed.Status.Certificate, err = r.issue(req, csr.Spec); err != nil {
 		return fmt.Errorf("error auto signing csr: %w", err)
 	}
-	_, err = r.api.UpdateStatus(ctx, changed)
+	_, err = r.all.API.UpdateStatus(ctx, changed)
 	return err
 }
 

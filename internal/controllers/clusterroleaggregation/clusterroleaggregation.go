@@ -11,13 +11,11 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 )
 
 const byRule = "aggregated"
@@ -26,45 +24,34 @@ const byRule = "aggregated"
 const manager = "clusterrole-aggregation-controller"
 
 type aggregator struct {
-	api   client.Resource[*rbacv1.ClusterRole]
-	roles *informer.Informer[*rbacv1.ClusterRole]
-	loop  *controller.Controller
+	roles controller.Objects[*rbacv1.ClusterRole]
 }
 
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
-	a := &aggregator{
-		api:   client.For[*rbacv1.ClusterRole](env.Client),
-		roles: informer.For[*rbacv1.ClusterRole](env.Informers),
-	}
+	a := &aggregator{controller.ObjectsOf[*rbacv1.ClusterRole](env)}
 	a.roles.Index(byRule, func(r *rbacv1.ClusterRole) []string {
 		if r.AggregationRule == nil {
 			return nil
 		}
 		return []string{""}
 	})
-	a.loop = controller.New("clusterroleaggregation", a.reconcile, controller.Options{})
-	controller.WatchFunc(a.loop, a.roles, informer.Handler[*rbacv1.ClusterRole]{
-		Add: func(r *rbacv1.ClusterRole, _ bool) { a.wake(r) },
-		Update: func(old, r *rbacv1.ClusterRole) {
-			if old.AggregationRule != nil || r.AggregationRule != nil || !equality.Semantic.DeepEqual(old.Rules, r.Rules) ||
-				!equality.Semantic.DeepEqual(old.Labels, r.Labels) {
-				a.wake(old, r)
-			}
-		},
-		Delete: func(r *rbacv1.ClusterRole) { a.wake(r) },
-	})
-	return a.loop
+	return controller.New("clusterroleaggregation", controller.ByObject(a.roles, a.reconcile), controller.Options{}).Watch(
+		controller.Watches(a.roles, a.wholesOf).If(func(old, r *rbacv1.ClusterRole) bool {
+			return old.AggregationRule != nil || r.AggregationRule != nil || !equality.Semantic.DeepEqual(old.Rules, r.Rules) ||
+				!equality.Semantic.DeepEqual(old.Labels, r.Labels)
+		}),
+	)
 }
 
-// wake enqueues the aggregated roles that a changed role is, or was, part of. The newest state is the last of
-// changed.
-func (a *aggregator) wake(changed ...*rbacv1.ClusterRole) {
+// wholesOf returns the aggregated roles that a role is, or is part of.
+func (a *aggregator) wholesOf(r *rbacv1.ClusterRole) (keys []controller.Key) {
 	for _, whole := range a.roles.Store().ByIndex(byRule, "") {
-		if slices.ContainsFunc(changed, func(r *rbacv1.ClusterRole) bool { return r.Name == whole.Name || selects(whole, r) }) {
-			a.loop.EnqueueFor(controller.KeyOf(whole), changed[len(changed)-1])
+		if r.Name == whole.Name || selects(whole, r) {
+			keys = append(keys, controller.KeyOf(whole))
 		}
 	}
+	return keys
 }
 
 // selects reports whether part is among the parts of whole.
@@ -78,23 +65,19 @@ func selects(whole, part *rbacv1.ClusterRole) bool {
 	return false
 }
 
-func (a *aggregator) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	whole, ok := a.roles.Store().Get("", k.Name)
-	if !ok || whole.AggregationRule == nil {
+func (a *aggregator) reconcile(ctx context.Context, whole *rbacv1.ClusterRole) (controller.Result, error) {
+	if whole.AggregationRule == nil {
 		return controller.Result{}, nil
 	}
 	rules, err := join(whole, a.roles.Store().List(""))
 	if err != nil || equality.Semantic.DeepEqual(rules, whole.Rules) {
 		return controller.Result{}, err
 	}
-	_, err = a.api.Patch(ctx, k.Name, client.MergePatch(map[string]any{
+	_, err = a.roles.API.Patch(ctx, whole.Name, client.MergePatch(map[string]any{
 		"metadata": map[string]any{"uid": whole.UID, "resourceVersion": whole.ResourceVersion},
 		"rules":    rules,
 	}), metav1.PatchOptions{FieldManager: manager})
-	if apierrors.IsNotFound(err) {
-		err = nil
-	}
-	return controller.Result{}, err
+	return controller.Result{}, client.IgnoreNotFound(err)
 }
 
 // join returns the rules of an aggregated role.

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -97,10 +98,8 @@ func (c *daemons) reconcile(ctx context.Context, ds *appsv1.DaemonSet) (controll
 		return controller.Result{}, nil // left to the garbage collector, with the revisions
 	}
 	settled := c.expected.Satisfied(k) // before the pods are read
-	owner := history.Owner{Object: ds, Template: &ds.Spec.Template, Selector: selector, Fresh: podcontrol.Fresh(c.all.API, ds)}
-	if n := ds.Status.CollisionCount; n != nil {
-		owner.Collisions = *n
-	}
+	owner := history.Owner{Object: ds, Template: &ds.Spec.Template, Selector: selector,
+		Collisions: ptr.Deref(ds.Status.CollisionCount, 0), Fresh: podcontrol.Fresh(c.all.API, ds)}
 	revisions, err := c.history.Of(ctx, owner)
 	if err != nil {
 		return controller.Result{}, err
@@ -120,7 +119,7 @@ func (c *daemons) reconcile(ctx context.Context, ds *appsv1.DaemonSet) (controll
 	var stepErr error
 	if settled {
 		if stepErr = p.step(); stepErr == nil {
-			stepErr = c.history.Trim(ctx, revisions, p.isLive, historyLimit(ds))
+			stepErr = c.history.Trim(ctx, revisions, p.isLive, int(ptr.Deref(ds.Spec.RevisionHistoryLimit, 10)))
 		}
 	}
 	if err := p.writeStatus(collisions, settled); stepErr == nil {
@@ -132,11 +131,4 @@ func (c *daemons) reconcile(ctx context.Context, ds *appsv1.DaemonSet) (controll
 func (c *daemons) claim(ctx context.Context, ds *appsv1.DaemonSet, selector labels.Selector) ([]*corev1.Pod, error) {
 	claim := podcontrol.Claim[*corev1.Pod]{Owner: ds, Kind: kind, Selector: selector, Resource: c.pods.API, Fresh: podcontrol.Fresh(c.all.API, ds)}
 	return claim.Take(ctx, c.pods.By(ds.UID), c.pods.Orphans(ds.Namespace))
-}
-
-func historyLimit(ds *appsv1.DaemonSet) int {
-	if n := ds.Spec.RevisionHistoryLimit; n != nil {
-		return int(*n)
-	}
-	return 10
 }

@@ -10,10 +10,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
@@ -143,10 +143,7 @@ func (p *pass) apply() error {
 		if err != nil {
 			p.c.expected.Deleted(p.k, remove[i].UID)
 		}
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return err
+		return client.IgnoreNotFound(err)
 	})
 	return errors.Join(createErr, removeErr)
 }

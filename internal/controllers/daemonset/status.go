@@ -5,8 +5,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"fairlead.dev/client"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
@@ -31,10 +31,7 @@ func (p *pass) writeStatus(collisions int32, acted bool) error {
 	changed := *p.ds // only the status differs, and it is replaced as a whole
 	changed.Status = s
 	_, err := p.c.all.API.Namespace(p.ds.Namespace).UpdateStatus(p.ctx, &changed)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return client.IgnoreNotFound(err)
 }
 
 func (p *pass) countSite(n *site, s *appsv1.DaemonSetStatus) {

@@ -12,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"golang.org/x/sync/errgroup"
-
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
@@ -28,54 +26,40 @@ const (
 
 type budgets struct {
 	env         controller.Env
-	api         client.Resource[*policyv1.PodDisruptionBudget]
-	podAPI      client.Resource[*corev1.Pod]
-	all         *informer.Informer[*policyv1.PodDisruptionBudget]
-	pods        *informer.Informer[*corev1.Pod]
-	sets        *informer.Informer[*appsv1.ReplicaSet]
-	deployments *informer.Informer[*appsv1.Deployment]
+	all         controller.Objects[*policyv1.PodDisruptionBudget]
+	pods        controller.Objects[*corev1.Pod]
+	sets        controller.Objects[*appsv1.ReplicaSet]
+	deployments controller.Objects[*appsv1.Deployment]
 	rec         *client.Recorder
 	loop        *controller.Controller
 	spared      *controller.Controller
 }
 
-// New returns the disruption controller.
+// New returns the disruption controller, with two queues: of budgets, and of pods that were spared.
 func New(env controller.Env) controller.Runner {
 	b := &budgets{
 		env:         env,
-		api:         client.For[*policyv1.PodDisruptionBudget](env.Client),
-		podAPI:      client.For[*corev1.Pod](env.Client),
-		all:         informer.For[*policyv1.PodDisruptionBudget](env.Informers),
-		pods:        informer.For[*corev1.Pod](env.Informers),
-		sets:        informer.For[*appsv1.ReplicaSet](env.Informers),
-		deployments: informer.For[*appsv1.Deployment](env.Informers),
+		all:         controller.ObjectsOf[*policyv1.PodDisruptionBudget](env),
+		pods:        controller.ObjectsOf[*corev1.Pod](env),
+		sets:        controller.ObjectsOf[*appsv1.ReplicaSet](env),
+		deployments: controller.ObjectsOf[*appsv1.Deployment](env),
 		rec:         env.Recorder.From("controllermanager", ""),
 	}
-	b.loop = controller.New("disruption", b.reconcile, controller.Options{})
-	b.spared = controller.New("disruption-spared", b.clear, controller.Options{})
-	b.watch()
-	return b
-}
-
-// Run runs both loops: over budgets, and over pods that were spared.
-func (b *budgets) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return b.loop.Run(ctx) })
-	g.Go(func() error { return b.spared.Run(ctx) })
-	return g.Wait()
-}
-
-func (b *budgets) watch() {
-	controller.Watch(b.loop, b.all, controller.Self[*policyv1.PodDisruptionBudget])
-	controller.WatchFunc(b.loop, b.pods, informer.Handler[*corev1.Pod]{
-		Add:    func(p *corev1.Pod, _ bool) { b.podChanged(nil, p) },
-		Update: b.podChanged,
-		Delete: func(p *corev1.Pod) { b.podChanged(p, nil) },
-	})
-	// The pods' controllers: a change of their size changes the expectation of their budget.
-	controller.Watch(b.loop, b.sets, func(o *appsv1.ReplicaSet) []controller.Key { return b.over(o.Namespace, o.Spec.Template.Labels) })
-	controller.Watch(b.loop, b.deployments, func(o *appsv1.Deployment) []controller.Key { return b.over(o.Namespace, o.Spec.Template.Labels) })
-	controller.WatchFunc(b.spared, b.pods, informer.Handler[*corev1.Pod]{})
+	b.spared = controller.New("disruption-spared", controller.ByObject(b.pods, b.clear), controller.Options{})
+	b.loop = controller.New("disruption", controller.ByObject(b.all, b.reconcile), controller.Options{})
+	b.loop.Watch(
+		controller.For(b.all),
+		controller.Handles(b.pods, informer.Handler[*corev1.Pod]{
+			Add:    func(p *corev1.Pod, _ bool) { b.podChanged(nil, p) },
+			Update: b.podChanged,
+			Delete: func(p *corev1.Pod) { b.podChanged(p, nil) },
+		}),
+		// The pods' controllers: a change of their size changes the expectation of their budget.
+		controller.Watches(b.sets, func(o *appsv1.ReplicaSet) []controller.Key { return b.over(o.Namespace, o.Spec.Template.Labels) }),
+		controller.Watches(b.deployments, func(o *appsv1.Deployment) []controller.Key { return b.over(o.Namespace, o.Spec.Template.Labels) }),
+	)
+	b.spared.Watch(controller.Reads(b.pods)) // keys come from podChanged
+	return controller.Runners{b.loop, b.spared}
 }
 
 // podChanged wakes the budgets over the old and the new state of a pod.
@@ -113,16 +97,12 @@ func (b *budgets) over(namespace string, set labels.Set) (keys []controller.Key)
 	return keys
 }
 
-func (b *budgets) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	pdb, ok := b.all.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		return controller.Result{}, nil
-	}
+func (b *budgets) reconcile(ctx context.Context, pdb *policyv1.PodDisruptionBudget) (controller.Result, error) {
 	again, err := b.sync(ctx, pdb)
 	if err == nil || apierrors.IsConflict(err) {
 		return controller.Result{RequeueAfter: again}, err
 	}
-	b.env.Log.Warn("no disruption is allowed", "controller", "disruption", "object", k, "error", err)
+	b.env.Log.Warn("no disruption is allowed", "controller", "disruption", "object", controller.KeyOf(pdb), "error", err)
 	return controller.Result{}, b.forbid(ctx, pdb, err)
 }
 
@@ -140,6 +120,6 @@ func (b *budgets) forbid(ctx context.Context, pdb *policyv1.PodDisruptionBudget,
 	if !dirty && pdb.Status.DisruptionsAllowed == 0 {
 		return nil
 	}
-	_, err := b.api.Namespace(pdb.Namespace).UpdateStatus(ctx, changed)
+	_, err := b.all.API.Namespace(pdb.Namespace).UpdateStatus(ctx, changed)
 	return err
 }

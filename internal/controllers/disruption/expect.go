@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/client"
 )
@@ -93,9 +94,9 @@ func (b *budgets) replicas(ctx context.Context, namespace string, ref *metav1.Ow
 			if !ok || d.UID != above.UID {
 				return "", 0, nil
 			}
-			return d.UID, wanted(d.Spec.Replicas), nil
+			return d.UID, ptr.Deref(d.Spec.Replicas, 1), nil
 		}
-		return rs.UID, wanted(rs.Spec.Replicas), nil
+		return rs.UID, ptr.Deref(rs.Spec.Replicas, 1), nil
 	}
 	m, err := b.env.Client.Mapping(ctx, gv.WithKind(ref.Kind))
 	if err != nil {
@@ -119,11 +120,4 @@ func (b *budgets) replicas(ctx context.Context, namespace string, ref *metav1.Ow
 func namesObject(err error) bool {
 	var s apierrors.APIStatus
 	return errors.As(err, &s) && s.Status().Details != nil && s.Status().Details.Name != ""
-}
-
-func wanted(n *int32) int32 {
-	if n == nil {
-		return 1
-	}
-	return *n
 }

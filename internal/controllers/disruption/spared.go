@@ -5,9 +5,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/controllers/podcontrol"
@@ -21,9 +21,8 @@ func isTarget(p *corev1.Pod) bool {
 }
 
 // clear resets the DisruptionTarget condition of a pod that was not deleted.
-func (b *budgets) clear(ctx context.Context, k controller.Key) (controller.Result, error) {
-	p, ok := b.pods.Store().Get(k.Namespace, k.Name)
-	if !ok || !isTarget(p) {
+func (b *budgets) clear(ctx context.Context, p *corev1.Pod) (controller.Result, error) {
+	if !isTarget(p) {
 		return controller.Result{}, nil
 	}
 	since := condition.OfPod(&p.Status, corev1.DisruptionTarget).LastTransitionTime
@@ -34,9 +33,6 @@ func (b *budgets) clear(ctx context.Context, k controller.Key) (controller.Resul
 	c := condition.OfPod(&changed.Status, corev1.DisruptionTarget)
 	c.Status, c.LastTransitionTime, c.Reason, c.Message = corev1.ConditionFalse, metav1.Now(), "", ""
 	c.ObservedGeneration = p.Generation
-	_, err := b.podAPI.Namespace(p.Namespace).UpdateStatus(ctx, changed)
-	if apierrors.IsNotFound(err) {
-		return controller.Result{}, nil
-	}
-	return controller.Result{}, err
+	_, err := b.pods.API.Namespace(p.Namespace).UpdateStatus(ctx, changed)
+	return controller.Result{}, client.IgnoreNotFound(err)
 }

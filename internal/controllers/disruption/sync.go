@@ -57,7 +57,7 @@ func (b *budgets) sync(ctx context.Context, pdb *policyv1.PodDisruptionBudget) (
 	if apiequality.Semantic.DeepEqual(&pdb.Status, s) {
 		return again, nil
 	}
-	_, err = b.api.Namespace(pdb.Namespace).UpdateStatus(ctx, changed)
+	_, err = b.all.API.Namespace(pdb.Namespace).UpdateStatus(ctx, changed)
 	if apierrors.IsNotFound(err) {
 		return 0, nil
 	}

@@ -28,8 +28,7 @@ const (
 )
 
 type endpoints struct {
-	api      client.Resource[*corev1.Endpoints]
-	all      *informer.Informer[*corev1.Endpoints]
+	all      controller.Objects[*corev1.Endpoints]
 	services backends.Services
 	triggers backends.Triggers
 	written  podcontrol.Written
@@ -41,15 +40,14 @@ type endpoints struct {
 // New returns the Endpoints controller.
 func New(env controller.Env) controller.Runner {
 	e := &endpoints{
-		api:      client.For[*corev1.Endpoints](env.Client),
-		all:      informer.For[*corev1.Endpoints](env.Informers),
+		all:      controller.ObjectsOf[*corev1.Endpoints](env),
 		services: backends.New(env.Informers),
 		pace:     podcontrol.Pace{Every: pace},
 		rec:      env.Recorder.From("endpoint-controller", ""),
 	}
 	e.loop = controller.New("endpoints", e.reconcile, controller.Options{})
 	e.services.Watch(e.loop, &e.pace)
-	controller.WatchFunc(e.loop, e.all, informer.Handler[*corev1.Endpoints]{
+	return e.loop.Watch(controller.Handles(e.all, informer.Handler[*corev1.Endpoints]{
 		Add: func(ep *corev1.Endpoints, initial bool) {
 			if _, election := ep.Annotations[leaderRecord]; initial && !election {
 				e.loop.EnqueueFor(controller.KeyOf(ep), ep) // its Service may have been deleted while no controller ran
@@ -64,8 +62,7 @@ func New(env controller.Env) controller.Runner {
 				e.loop.EnqueueFor(controller.KeyOf(ep), ep)
 			}
 		},
-	})
-	return e.loop
+	}))
 }
 
 func (e *endpoints) seen(ep *corev1.Endpoints) {
@@ -122,9 +119,9 @@ func (e *endpoints) write(ctx context.Context, k controller.Key, ep *corev1.Endp
 	reason, what := "FailedToCreateEndpoint", "create endpoint for service"
 	if exists {
 		reason, what = "FailedToUpdateEndpoint", "update endpoint"
-		written, err = e.api.Update(ctx, ep)
+		written, err = e.all.API.Update(ctx, ep)
 	} else {
-		written, err = e.api.Create(ctx, ep)
+		written, err = e.all.API.Create(ctx, ep)
 	}
 	switch {
 	case err == nil:
@@ -144,13 +141,10 @@ func (e *endpoints) remove(ctx context.Context, ep *corev1.Endpoints, exists boo
 	if !exists {
 		return nil
 	}
-	err := e.api.Namespace(ep.Namespace).Delete(ctx, ep.Name, metav1.DeleteOptions{
+	err := e.all.API.Namespace(ep.Namespace).Delete(ctx, ep.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &ep.UID},
 	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return client.IgnoreNotFound(err)
 }
 
 func (e *endpoints) behind(k controller.Key, current *corev1.Endpoints, exists bool) bool {

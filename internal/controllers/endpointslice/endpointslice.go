@@ -28,9 +28,8 @@ const (
 
 type controllerState struct {
 	env      controller.Env
-	api      client.Resource[*discoveryv1.EndpointSlice]
-	slices   *informer.Informer[*discoveryv1.EndpointSlice]
-	nodes    *informer.Informer[*corev1.Node]
+	slices   controller.Objects[*discoveryv1.EndpointSlice]
+	nodes    controller.Objects[*corev1.Node]
 	services backends.Services
 	triggers backends.Triggers
 	written  podcontrol.Written
@@ -44,9 +43,8 @@ type controllerState struct {
 func New(env controller.Env) controller.Runner {
 	c := &controllerState{
 		env:      env,
-		api:      client.For[*discoveryv1.EndpointSlice](env.Client),
-		slices:   informer.For[*discoveryv1.EndpointSlice](env.Informers),
-		nodes:    informer.For[*corev1.Node](env.Informers),
+		slices:   controller.ObjectsOf[*discoveryv1.EndpointSlice](env),
+		nodes:    controller.ObjectsOf[*corev1.Node](env),
 		services: backends.New(env.Informers),
 		pace:     podcontrol.Pace{Every: pace},
 		rec:      env.Recorder.From("endpoint-slice-controller", ""),
@@ -57,20 +55,21 @@ func New(env controller.Env) controller.Runner {
 		}
 		return nil
 	})
-	c.loop = controller.New("endpointslice", c.reconcile, controller.Options{})
+	c.loop = controller.New("endpointslice", controller.ByObject(c.services.All, c.reconcile, c.forget), controller.Options{})
 	c.services.Watch(c.loop, &c.pace)
-	controller.WatchFunc(c.loop, c.slices, informer.Handler[*discoveryv1.EndpointSlice]{
-		Add:    func(s *discoveryv1.EndpointSlice, _ bool) { c.sliceSeen(s) },
-		Update: func(old, s *discoveryv1.EndpointSlice) { c.sliceSeen(old); c.sliceSeen(s) },
-		Delete: func(s *discoveryv1.EndpointSlice) {
-			if k, ok := serviceOf(s); ok {
-				c.written.Gone(k, s.UID)
-				c.loop.EnqueueFor(k, s)
-			}
-		},
-	})
-	c.watchZones()
-	return c.loop
+	return c.loop.Watch(
+		controller.Handles(c.slices, informer.Handler[*discoveryv1.EndpointSlice]{
+			Add:    func(s *discoveryv1.EndpointSlice, _ bool) { c.sliceSeen(s) },
+			Update: func(old, s *discoveryv1.EndpointSlice) { c.sliceSeen(old); c.sliceSeen(s) },
+			Delete: func(s *discoveryv1.EndpointSlice) {
+				if k, ok := serviceOf(s); ok {
+					c.written.Gone(k, s.UID)
+					c.loop.EnqueueFor(k, s)
+				}
+			},
+		}),
+		c.zones(),
+	)
 }
 
 func (c *controllerState) sliceSeen(s *discoveryv1.EndpointSlice) {
@@ -85,15 +84,15 @@ func serviceOf(s *discoveryv1.EndpointSlice) (controller.Key, bool) {
 	return controller.Key{Namespace: s.Namespace, Name: name}, name != "" && s.Labels[discoveryv1.LabelManagedBy] == manager
 }
 
-func (c *controllerState) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	svc, ok := c.services.All.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		c.triggers.Forget(k)
-		c.pace.Forget(k)
-		c.written.Forget(k)
-		c.shared.set(k, false)
-		return controller.Result{}, nil
-	}
+func (c *controllerState) forget(k controller.Key) {
+	c.triggers.Forget(k)
+	c.pace.Forget(k)
+	c.written.Forget(k)
+	c.shared.set(k, false)
+}
+
+func (c *controllerState) reconcile(ctx context.Context, svc *corev1.Service) (controller.Result, error) {
+	k := controller.KeyOf(svc)
 	if svc.Spec.Type == corev1.ServiceTypeExternalName || svc.Spec.Selector == nil {
 		return controller.Result{}, nil // its endpoints may be managed by others
 	}
@@ -122,7 +121,7 @@ func (c *controllerState) reconcile(ctx context.Context, k controller.Key) (cont
 
 // write carries out a plan: creates come first, so that no endpoint is missing in between.
 func (c *controllerState) write(ctx context.Context, k controller.Key, svc *corev1.Service, p changes, trigger time.Time) (errs []error) {
-	api := c.api.Namespace(svc.Namespace)
+	api := c.slices.API.Namespace(svc.Namespace)
 	failed := func(verb string, err error) {
 		errs = append(errs, fmt.Errorf("failed to %s EndpointSlice for Service %s/%s: %w", verb, svc.Namespace, svc.Name, err))
 	}

@@ -64,9 +64,9 @@ func ownedBy(s *discoveryv1.EndpointSlice, svc *corev1.Service) bool {
 	return false
 }
 
-// watchZones follows the nodes' zones: a changed zone changes the endpoints on its node, and the shares by which
-// endpoints are distributed.
-func (c *controllerState) watchZones() {
+// zones follows the nodes' zones: a changed zone changes the endpoints on its node, and the shares by which endpoints
+// are distributed.
+func (c *controllerState) zones() controller.Source {
 	wake := func(n *corev1.Node, concerned func(*corev1.Service) bool) {
 		for _, svc := range c.services.All.Store().List("") {
 			if concerned(svc) {
@@ -76,7 +76,7 @@ func (c *controllerState) watchZones() {
 	}
 	everybody := func(*corev1.Service) bool { return true }
 	zone := func(n *corev1.Node) string { return n.Labels[corev1.LabelTopologyZone] }
-	controller.WatchFunc(c.loop, c.nodes, informer.Handler[*corev1.Node]{
+	return controller.Handles(c.nodes, informer.Handler[*corev1.Node]{
 		Add: func(n *corev1.Node, initial bool) {
 			switch {
 			case initial:

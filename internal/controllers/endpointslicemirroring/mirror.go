@@ -28,10 +28,9 @@ const (
 )
 
 type mirror struct {
-	api       client.Resource[*discoveryv1.EndpointSlice]
-	endpoints *informer.Informer[*corev1.Endpoints]
-	services  *informer.Informer[*corev1.Service]
-	slices    *informer.Informer[*discoveryv1.EndpointSlice]
+	endpoints controller.Objects[*corev1.Endpoints]
+	services  controller.Objects[*corev1.Service]
+	slices    controller.Objects[*discoveryv1.EndpointSlice]
 	written   podcontrol.Written
 	rec       *client.Recorder
 	loop      *controller.Controller
@@ -40,10 +39,9 @@ type mirror struct {
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
 	m := &mirror{
-		api:       client.For[*discoveryv1.EndpointSlice](env.Client),
-		endpoints: informer.For[*corev1.Endpoints](env.Informers),
-		services:  informer.For[*corev1.Service](env.Informers),
-		slices:    informer.For[*discoveryv1.EndpointSlice](env.Informers),
+		endpoints: controller.ObjectsOf[*corev1.Endpoints](env),
+		services:  controller.ObjectsOf[*corev1.Service](env),
+		slices:    controller.ObjectsOf[*discoveryv1.EndpointSlice](env),
 		rec:       env.Recorder.From("endpoint-slice-mirroring-controller", ""),
 	}
 	m.slices.Index(byName, func(s *discoveryv1.EndpointSlice) []string {
@@ -53,27 +51,28 @@ func New(env controller.Env) controller.Runner {
 		return nil
 	})
 	m.loop = controller.New("endpointslicemirroring", m.reconcile, controller.Options{})
-	controller.Watch(m.loop, m.endpoints, controller.Self[*corev1.Endpoints])
-	controller.WatchFunc(m.loop, m.services, informer.Handler[*corev1.Service]{
-		Add: func(s *corev1.Service, _ bool) { m.serviceSeen(s) },
-		Update: func(old, s *corev1.Service) {
-			if (old.Spec.Selector == nil) != (s.Spec.Selector == nil) {
-				m.loop.EnqueueFor(controller.KeyOf(s), s)
-			}
-		},
-		Delete: m.serviceSeen,
-	})
-	controller.WatchFunc(m.loop, m.slices, informer.Handler[*discoveryv1.EndpointSlice]{
-		Add:    func(s *discoveryv1.EndpointSlice, _ bool) { m.sliceSeen(s) },
-		Update: func(old, s *discoveryv1.EndpointSlice) { m.sliceSeen(old); m.sliceSeen(s) },
-		Delete: func(s *discoveryv1.EndpointSlice) {
-			if k, ok := originOf(s); ok {
-				m.written.Gone(k, s.UID)
-				m.loop.EnqueueFor(k, s)
-			}
-		},
-	})
-	return m.loop
+	return m.loop.Watch(
+		controller.For(m.endpoints),
+		controller.Handles(m.services, informer.Handler[*corev1.Service]{
+			Add: func(s *corev1.Service, _ bool) { m.serviceSeen(s) },
+			Update: func(old, s *corev1.Service) {
+				if (old.Spec.Selector == nil) != (s.Spec.Selector == nil) {
+					m.loop.EnqueueFor(controller.KeyOf(s), s)
+				}
+			},
+			Delete: m.serviceSeen,
+		}),
+		controller.Handles(m.slices, informer.Handler[*discoveryv1.EndpointSlice]{
+			Add:    func(s *discoveryv1.EndpointSlice, _ bool) { m.sliceSeen(s) },
+			Update: func(old, s *discoveryv1.EndpointSlice) { m.sliceSeen(old); m.sliceSeen(s) },
+			Delete: func(s *discoveryv1.EndpointSlice) {
+				if k, ok := originOf(s); ok {
+					m.written.Gone(k, s.UID)
+					m.loop.EnqueueFor(k, s)
+				}
+			},
+		}),
+	)
 }
 
 func (m *mirror) serviceSeen(s *corev1.Service) {
@@ -145,7 +144,7 @@ func (m *mirror) report(ep *corev1.Endpoints, s skipped) {
 
 // write carries out a plan: creates come first, so that no endpoint is missing in between.
 func (m *mirror) write(ctx context.Context, k controller.Key, p changes) error {
-	api := m.api.Namespace(k.Namespace)
+	api := m.slices.API.Namespace(k.Namespace)
 	var errs []error
 	for _, s := range p.create {
 		made, err := api.Create(ctx, s)

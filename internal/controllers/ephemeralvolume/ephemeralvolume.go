@@ -16,46 +16,49 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 )
 
 // byClaim is the index of pods by the claims that they own.
 const byClaim = "ephemeral-claim"
 
 type maker struct {
-	claimsAPI client.Resource[*corev1.PersistentVolumeClaim]
-	claims    *informer.Informer[*corev1.PersistentVolumeClaim]
-	pods      *informer.Informer[*corev1.Pod]
-	rec       *client.Recorder
+	claims controller.Objects[*corev1.PersistentVolumeClaim]
+	pods   controller.Objects[*corev1.Pod]
+	rec    *client.Recorder
 }
 
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
 	m := &maker{
-		claimsAPI: client.For[*corev1.PersistentVolumeClaim](env.Client),
-		claims:    informer.For[*corev1.PersistentVolumeClaim](env.Informers),
-		pods:      informer.For[*corev1.Pod](env.Informers),
-		rec:       env.Recorder.From("ephemeral_volume", ""),
+		claims: controller.ObjectsOf[*corev1.PersistentVolumeClaim](env),
+		pods:   controller.ObjectsOf[*corev1.Pod](env),
+		rec:    env.Recorder.From("ephemeral_volume", ""),
 	}
 	m.pods.Index(byClaim, claimsOf)
-	loop := controller.New("ephemeralvolume", m.reconcile, controller.Options{})
-	// A pod's volumes never change.
-	controller.WatchFunc(loop, m.pods, informer.Handler[*corev1.Pod]{Add: func(p *corev1.Pod, _ bool) {
-		if p.DeletionTimestamp == nil && len(claimsOf(p)) > 0 {
-			loop.Enqueue(controller.KeyOf(p))
-		}
-	}})
-	controller.WatchFunc(loop, m.claims, informer.Handler[*corev1.PersistentVolumeClaim]{Delete: func(c *corev1.PersistentVolumeClaim) {
-		for _, p := range m.pods.Store().ByIndex(byClaim, c.Namespace+"/"+c.Name) {
-			loop.Enqueue(controller.KeyOf(p))
-		}
-	}})
-	return loop
+	return controller.New("ephemeralvolume", controller.ByObject(m.pods, m.reconcile), controller.Options{}).Watch(
+		controller.Watches(m.pods, withClaims).On(controller.Added), // a pod's volumes never change
+		controller.Watches(m.claims, m.podsOf).On(controller.Deleted),
+	)
 }
 
-func (m *maker) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	pod, ok := m.pods.Store().Get(k.Namespace, k.Name)
-	if !ok || pod.DeletionTimestamp != nil {
+// withClaims returns the pod's key if the pod needs claims.
+func withClaims(p *corev1.Pod) []controller.Key {
+	if p.DeletionTimestamp != nil || len(claimsOf(p)) == 0 {
+		return nil
+	}
+	return controller.Self(p)
+}
+
+// podsOf returns the pods that own a claim.
+func (m *maker) podsOf(c *corev1.PersistentVolumeClaim) (keys []controller.Key) {
+	for _, p := range m.pods.Store().ByIndex(byClaim, c.Namespace+"/"+c.Name) {
+		keys = append(keys, controller.KeyOf(p))
+	}
+	return keys
+}
+
+func (m *maker) reconcile(ctx context.Context, pod *corev1.Pod) (controller.Result, error) {
+	if pod.DeletionTimestamp != nil {
 		return controller.Result{}, nil
 	}
 	for i := range pod.Spec.Volumes {
@@ -81,7 +84,7 @@ func (m *maker) provide(ctx context.Context, pod *corev1.Pod, v *corev1.Volume) 
 		return nil
 	}
 	template := v.Ephemeral.VolumeClaimTemplate
-	_, err := m.claimsAPI.Namespace(pod.Namespace).Create(ctx, &corev1.PersistentVolumeClaim{
+	_, err := m.claims.API.Namespace(pod.Namespace).Create(ctx, &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: pod.Namespace, Name: name, Labels: template.Labels, Annotations: template.Annotations,
 			OwnerReferences: []metav1.OwnerReference{{

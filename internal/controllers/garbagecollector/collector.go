@@ -41,7 +41,8 @@ type collector struct {
 	loop   *controller.Controller
 }
 
-// New returns the garbage collector.
+// New returns the garbage collector. It declares no sources by Watch: it follows all resources, which come and go while
+// it runs.
 func New(env controller.Env) controller.Runner {
 	c := &collector{env: env, graph: newGraph(), rec: env.Recorder.From("garbage-collector-controller", ""), waits: podcontrol.Backoff{First: firstWait, Max: maxWait}}
 	c.watch.init(c)

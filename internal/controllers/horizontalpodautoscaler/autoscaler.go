@@ -18,7 +18,6 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 	"fairlead.dev/internal/controllers/served"
 )
 
@@ -48,12 +47,10 @@ func (o Options) complete() Options {
 type autoscalers struct {
 	env     controller.Env
 	options Options
-	api     client.Resource[*autoscalingv2.HorizontalPodAutoscaler]
-	all     *informer.Informer[*autoscalingv2.HorizontalPodAutoscaler]
-	pods    *informer.Informer[*corev1.Pod]
+	all     controller.Objects[*autoscalingv2.HorizontalPodAutoscaler]
+	pods    controller.Objects[*corev1.Pod]
 	metrics source
 	rec     *client.Recorder
-	loop    *controller.Controller
 
 	mu struct {
 		sync.Mutex
@@ -65,25 +62,18 @@ type autoscalers struct {
 func New(env controller.Env, o Options) controller.Runner {
 	a := &autoscalers{
 		env: env, options: o.complete(),
-		api:     client.For[*autoscalingv2.HorizontalPodAutoscaler](env.Client),
-		all:     informer.For[*autoscalingv2.HorizontalPodAutoscaler](env.Informers),
-		pods:    informer.For[*corev1.Pod](env.Informers),
+		all:     controller.ObjectsOf[*autoscalingv2.HorizontalPodAutoscaler](env),
+		pods:    controller.ObjectsOf[*corev1.Pod](env),
 		metrics: source{env.Client},
 		rec:     env.Recorder.From("horizontal-pod-autoscaler", ""),
 	}
 	a.mu.past = map[controller.Key]*past{}
-	a.loop = controller.New("horizontalpodautoscaler", a.reconcile, controller.Options{})
-	controller.WatchFunc(a.loop, a.all, informer.Handler[*autoscalingv2.HorizontalPodAutoscaler]{
-		Add: func(h *autoscalingv2.HorizontalPodAutoscaler, _ bool) { a.loop.EnqueueFor(controller.KeyOf(h), h) },
-		Update: func(old, h *autoscalingv2.HorizontalPodAutoscaler) {
-			if !apiequality.Semantic.DeepEqual(old.Spec, h.Spec) {
-				a.loop.EnqueueFor(controller.KeyOf(h), h)
-			}
-		},
-		Delete: func(h *autoscalingv2.HorizontalPodAutoscaler) { a.loop.EnqueueFor(controller.KeyOf(h), h) },
-	})
-	controller.WatchFunc(a.loop, a.pods, informer.Handler[*corev1.Pod]{})
-	return a.loop
+	return controller.New("horizontalpodautoscaler", controller.ByObject(a.all, a.reconcile, a.forget), controller.Options{}).Watch(
+		controller.For(a.all).If(func(old, h *autoscalingv2.HorizontalPodAutoscaler) bool {
+			return !apiequality.Semantic.DeepEqual(old.Spec, h.Spec)
+		}),
+		controller.Reads(a.pods),
+	)
 }
 
 // pastOf returns the history of an autoscaler.
@@ -96,14 +86,14 @@ func (a *autoscalers) pastOf(k controller.Key) *past {
 	return a.mu.past[k]
 }
 
-func (a *autoscalers) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	shared, ok := a.all.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		a.mu.Lock()
-		delete(a.mu.past, k)
-		a.mu.Unlock()
-		return controller.Result{}, nil
-	}
+func (a *autoscalers) forget(k controller.Key) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.mu.past, k)
+}
+
+func (a *autoscalers) reconcile(ctx context.Context, shared *autoscalingv2.HorizontalPodAutoscaler) (controller.Result, error) {
+	k := controller.KeyOf(shared)
 	p := &pass{autoscalers: a, ctx: ctx, hpa: shared.DeepCopy(), past: a.pastOf(k)}
 	failed := p.run()
 	if failed != nil {
@@ -112,7 +102,7 @@ func (a *autoscalers) reconcile(ctx context.Context, k controller.Key) (controll
 	if !apiequality.Semantic.DeepEqual(shared.Status, p.hpa.Status) {
 		written := shared.DeepCopy() // without the fields that the pass set
 		written.Status = p.hpa.Status
-		if _, err := a.api.Namespace(k.Namespace).UpdateStatus(ctx, written); err != nil {
+		if _, err := a.all.API.Namespace(k.Namespace).UpdateStatus(ctx, written); err != nil {
 			a.rec.Event(shared, corev1.EventTypeWarning, "FailedUpdateStatus", "%s", err.Error())
 			return controller.Result{}, err
 		}

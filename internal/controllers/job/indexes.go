@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/controllers/podcontrol"
 )
@@ -21,7 +22,7 @@ func indexOf(pod *corev1.Pod) int {
 	return n
 }
 
-func (p *pass) completions() int { return int(orOne(p.job.Spec.Completions)) }
+func (p *pass) completions() int { return int(ptr.Deref(p.job.Spec.Completions, 1)) }
 
 // hasIndex reports whether the pod's index counts; for a Job without indexes every pod does.
 func (p *pass) hasIndex(pod *corev1.Pod) bool {

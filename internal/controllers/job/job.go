@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -142,7 +143,7 @@ func isIndexed(j *batchv1.Job) bool {
 	return j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion
 }
 
-func isSuspended(j *batchv1.Job) bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }
+func isSuspended(j *batchv1.Job) bool { return ptr.Deref(j.Spec.Suspend, false) }
 
 // limitPerIndex reports whether failures are limited per index.
 func limitPerIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
@@ -165,17 +166,5 @@ func hasFailed(p *corev1.Pod, j *batchv1.Job) bool {
 	return !waitsForFailed(j) && p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded
 }
 
-func parallelism(j *batchv1.Job) int32 { return orOne(j.Spec.Parallelism) }
-func backoffLimit(j *batchv1.Job) int32 {
-	if j.Spec.BackoffLimit == nil {
-		return 6
-	}
-	return *j.Spec.BackoffLimit
-}
-
-func orOne(n *int32) int32 {
-	if n == nil {
-		return 1
-	}
-	return *n
-}
+func parallelism(j *batchv1.Job) int32  { return ptr.Deref(j.Spec.Parallelism, 1) }
+func backoffLimit(j *batchv1.Job) int32 { return ptr.Deref(j.Spec.BackoffLimit, 6) }

@@ -7,10 +7,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
@@ -86,10 +86,7 @@ func (p *pass) run(settled bool) (controller.Result, error) {
 	j.Status.Ready = &p.ready
 	j.Status.Terminating = &p.terminating
 	if err := p.track(); err != nil {
-		if apierrors.IsNotFound(err) {
-			err = nil
-		}
-		return controller.Result{}, err
+		return controller.Result{}, client.IgnoreNotFound(err)
 	}
 	return controller.Result{RequeueAfter: p.wait}, manageErr
 }

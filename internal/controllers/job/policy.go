@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // verdict is the result of a Job's failure policy for a failed pod.
@@ -85,7 +86,7 @@ func enough(j *batchv1.Job, succeeded intervals) (string, bool) {
 	for i, r := range j.Spec.SuccessPolicy.Rules {
 		met := false
 		if r.SucceededIndexes != nil {
-			wanted := parseIntervals(*r.SucceededIndexes, int(orOne(j.Spec.Completions)))
+			wanted := parseIntervals(*r.SucceededIndexes, int(ptr.Deref(j.Spec.Completions, 1)))
 			has := wanted.common(succeeded)
 			met = len(wanted) > 0 && (has == wanted.count() || r.SucceededCount != nil && has >= int(*r.SucceededCount))
 		} else if r.SucceededCount != nil {

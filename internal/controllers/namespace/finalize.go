@@ -18,7 +18,7 @@ func (n *namespaces) markTerminating(ctx context.Context, ns *corev1.Namespace) 
 	}
 	ns = ns.DeepCopy()
 	ns.Status.Phase = corev1.NamespaceTerminating
-	return n.api.UpdateStatus(ctx, ns)
+	return n.all.API.UpdateStatus(ctx, ns)
 }
 
 // report writes the result of a sweep to the status, if it has changed. A namespace about to be finalized needs no
@@ -31,7 +31,7 @@ func (n *namespaces) report(ctx context.Context, ns *corev1.Namespace, found *re
 	if !merge(&ns.Status, found.conditions()) {
 		return nil
 	}
-	_, err := n.api.UpdateStatus(ctx, ns)
+	_, err := n.all.API.UpdateStatus(ctx, ns)
 	return err
 }
 
@@ -39,7 +39,7 @@ func (n *namespaces) report(ctx context.Context, ns *corev1.Namespace, found *re
 // others hold it.
 func (n *namespaces) finalize(ctx context.Context, name string) error {
 	return client.RetryOnConflict(ctx, func() error {
-		ns, err := n.api.Get(ctx, name)
+		ns, err := n.all.API.Get(ctx, name)
 		if err != nil || ns.DeletionTimestamp == nil || finalized(ns) {
 			return err
 		}

@@ -24,9 +24,8 @@ const (
 
 type namespaces struct {
 	env   controller.Env
-	api   client.Resource[*corev1.Namespace]
-	all   *informer.Informer[*corev1.Namespace]
-	pods  *informer.Informer[*corev1.Pod]
+	all   controller.Objects[*corev1.Namespace]
+	pods  controller.Objects[*corev1.Pod]
 	loop  *controller.Controller
 	waits podcontrol.Backoff
 }
@@ -35,20 +34,23 @@ type namespaces struct {
 func New(env controller.Env) controller.Runner {
 	n := &namespaces{
 		env:   env,
-		api:   client.For[*corev1.Namespace](env.Client),
-		all:   informer.For[*corev1.Namespace](env.Informers),
-		pods:  informer.For[*corev1.Pod](env.Informers),
+		all:   controller.ObjectsOf[*corev1.Namespace](env),
+		pods:  controller.ObjectsOf[*corev1.Pod](env),
 		waits: podcontrol.Backoff{First: 100 * time.Millisecond, Max: 10 * time.Second},
 	}
-	n.loop = controller.New("namespace", n.reconcile, controller.Options{})
-	controller.Watch(n.loop, n.all, func(ns *corev1.Namespace) []controller.Key {
-		if ns.DeletionTimestamp == nil {
-			return nil
-		}
-		return []controller.Key{{Name: ns.Name}}
-	})
-	controller.WatchFunc(n.loop, n.pods, informer.Handler[*corev1.Pod]{Delete: n.podGone})
-	return n.loop
+	n.loop = controller.New("namespace", controller.ByObject(n.all, n.reconcile, n.waits.Forget), controller.Options{})
+	return n.loop.Watch(
+		controller.Watches(n.all, terminating),
+		controller.Handles(n.pods, informer.Handler[*corev1.Pod]{Delete: n.podGone}),
+	)
+}
+
+// terminating returns the key of a terminating namespace.
+func terminating(ns *corev1.Namespace) []controller.Key {
+	if ns.DeletionTimestamp == nil {
+		return nil
+	}
+	return controller.Self(ns)
 }
 
 func (n *namespaces) podGone(p *corev1.Pod) {
@@ -57,16 +59,16 @@ func (n *namespaces) podGone(p *corev1.Pod) {
 	}
 }
 
-func (n *namespaces) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	cached, ok := n.all.Store().Get("", k.Name)
-	if !ok || cached.DeletionTimestamp == nil || finalized(cached) {
+func (n *namespaces) reconcile(ctx context.Context, cached *corev1.Namespace) (controller.Result, error) {
+	k := controller.KeyOf(cached)
+	if cached.DeletionTimestamp == nil || finalized(cached) {
 		n.waits.Forget(k)
 		return controller.Result{}, nil
 	}
 	if left, waits := n.onlyWaitsForPods(cached); waits {
 		return controller.Result{RequeueAfter: left}, nil
 	}
-	ns, err := n.api.Get(ctx, k.Name)
+	ns, err := n.all.API.Get(ctx, k.Name)
 	if apierrors.IsNotFound(err) {
 		return controller.Result{}, nil
 	}

@@ -21,11 +21,10 @@ import (
 
 // evictor deletes pods that don't tolerate their node's NoExecute taints.
 type evictor struct {
-	podsAPI client.Resource[*corev1.Pod]
-	nodes   *informer.Informer[*corev1.Node]
-	pods    *informer.Informer[*corev1.Pod]
-	rec     *client.Recorder
-	loop    *controller.Controller
+	nodes controller.Objects[*corev1.Node]
+	pods  controller.Objects[*corev1.Pod] // indexed by the lifecycle
+	rec   *client.Recorder
+	loop  *controller.Controller
 
 	mu struct {
 		sync.Mutex
@@ -38,16 +37,15 @@ type plan struct {
 	since time.Time // when the eviction was decided
 }
 
-func newEvictor(env controller.Env, nodes *informer.Informer[*corev1.Node], pods *informer.Informer[*corev1.Pod]) *evictor {
+func newEvictor(env controller.Env) controller.Runner {
 	e := &evictor{
-		podsAPI: client.For[*corev1.Pod](env.Client),
-		nodes:   nodes,
-		pods:    pods,
-		rec:     env.Recorder.From("taint-eviction-controller", ""),
+		nodes: controller.ObjectsOf[*corev1.Node](env),
+		pods:  controller.ObjectsOf[*corev1.Pod](env),
+		rec:   env.Recorder.From("taint-eviction-controller", ""),
 	}
 	e.mu.plans = map[controller.Key]plan{}
 	e.loop = controller.New("tainteviction", e.reconcile, controller.Options{Workers: 8})
-	controller.WatchFunc(e.loop, nodes, informer.Handler[*corev1.Node]{
+	return e.loop.Watch(controller.Handles(e.nodes, informer.Handler[*corev1.Node]{
 		Add: func(n *corev1.Node, _ bool) {
 			if len(executing(n)) > 0 {
 				e.wakePods(n)
@@ -58,8 +56,7 @@ func newEvictor(env controller.Env, nodes *informer.Informer[*corev1.Node], pods
 				e.wakePods(n)
 			}
 		},
-	})
-	controller.WatchFunc(e.loop, pods, informer.Handler[*corev1.Pod]{
+	}), controller.Handles(e.pods, informer.Handler[*corev1.Pod]{
 		Add: func(p *corev1.Pod, _ bool) { e.podSeen(p) },
 		Update: func(old, p *corev1.Pod) {
 			if old.Spec.NodeName != p.Spec.NodeName || !equality.Semantic.DeepEqual(old.Spec.Tolerations, p.Spec.Tolerations) {
@@ -71,8 +68,7 @@ func newEvictor(env controller.Env, nodes *informer.Informer[*corev1.Node], pods
 				e.loop.EnqueueFor(controller.KeyOf(p), p)
 			}
 		},
-	})
-	return e
+	}))
 }
 
 func (e *evictor) wakePods(n *corev1.Node) {
@@ -123,7 +119,7 @@ func (e *evictor) reconcile(ctx context.Context, k controller.Key) (controller.R
 // evict checks the pod once more, on the server: an old decision must not affect another pod of the same name, nor
 // be carried out twice.
 func (e *evictor) evict(ctx context.Context, p *corev1.Pod) error {
-	api := e.podsAPI.Namespace(p.Namespace)
+	api := e.pods.API.Namespace(p.Namespace)
 	live, err := api.Get(ctx, p.Name)
 	if err != nil || live.UID != p.UID || live.DeletionTimestamp != nil {
 		return client.IgnoreNotFound(err)

@@ -35,7 +35,7 @@ func (c *lifecycle) mark(ctx context.Context, n *corev1.Node) error {
 		return nil
 	}
 	change["metadata"] = meta
-	if _, err := c.nodesAPI.Patch(ctx, n.Name, client.MergePatch(change)); err != nil {
+	if _, err := c.nodes.API.Patch(ctx, n.Name, client.MergePatch(change)); err != nil {
 		return err
 	}
 	if key != "" && !driven {

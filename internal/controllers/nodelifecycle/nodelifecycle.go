@@ -7,8 +7,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"golang.org/x/sync/errgroup"
-
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
@@ -19,26 +17,21 @@ const byNode = "node"
 
 type lifecycle struct {
 	o          Options
-	nodesAPI   client.Resource[*corev1.Node]
-	podsAPI    client.Resource[*corev1.Pod]
-	nodes      *informer.Informer[*corev1.Node]
-	pods       *informer.Informer[*corev1.Pod]
+	nodes      controller.Objects[*corev1.Node]
+	pods       controller.Objects[*corev1.Pod]
 	leases     *informer.Informer[*coordinationv1.Lease]
 	heartbeats heartbeatTimes
 	zones      *zones
 	rec        *client.Recorder
 	loop       *controller.Controller // keys without a namespace are nodes, the others pods
-	evictor    *evictor
 }
 
 // New returns the node lifecycle controller.
 func New(env controller.Env, o Options) controller.Runner {
 	c := &lifecycle{
-		o:        o.withDefaults(),
-		nodesAPI: client.For[*corev1.Node](env.Client),
-		podsAPI:  client.For[*corev1.Pod](env.Client),
-		nodes:    informer.For[*corev1.Node](env.Informers),
-		pods:     informer.For[*corev1.Pod](env.Informers),
+		o:     o.withDefaults(),
+		nodes: controller.ObjectsOf[*corev1.Node](env),
+		pods:  controller.ObjectsOf[*corev1.Pod](env),
 		leases: informer.New(client.For[*coordinationv1.Lease](env.Informers.Client()), informer.Options[*coordinationv1.Lease]{
 			Namespace: corev1.NamespaceNodeLease,
 		}),
@@ -55,21 +48,13 @@ func New(env controller.Env, o Options) controller.Runner {
 		c.loop.EnqueueAfter(controller.Key{Name: node}, after)
 	})
 	c.watch()
-	c.evictor = newEvictor(env, c.nodes, c.pods)
-	return c
+	return controller.Runners{c.leases, c.loop, newEvictor(env)}
 }
 
-// Run runs the loops and the informer of node leases.
-func (c *lifecycle) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return c.leases.Run(ctx) })
-	g.Go(func() error { return c.loop.Run(ctx) })
-	g.Go(func() error { return c.evictor.loop.Run(ctx) })
-	return g.Wait()
-}
-
+// watch has handlers for all its sources: they keep heartbeats and zones, which decide about other nodes too, so that
+// no mapping of the changed object alone names the keys.
 func (c *lifecycle) watch() {
-	controller.WatchFunc(c.loop, c.nodes, informer.Handler[*corev1.Node]{
+	c.loop.Watch(controller.Handles(c.nodes, informer.Handler[*corev1.Node]{
 		Add: func(n *corev1.Node, _ bool) {
 			since := time.Now()
 			if _, beats := c.leases.Store().Get(corev1.NamespaceNodeLease, n.Name); !beats && nodeCondition(n, corev1.NodeReady) == nil {
@@ -90,23 +75,21 @@ func (c *lifecycle) watch() {
 			c.rec.Event(n, corev1.EventTypeNormal, "RemovingNode", "Node %s event: Removing Node %s from Controller", n.Name, n.Name)
 			c.seen(n, c.zones.drop(n.Name))
 		},
-	})
-	controller.WatchFunc(c.loop, c.leases, informer.Handler[*coordinationv1.Lease]{
+	}), controller.Handles(c.leases, informer.Handler[*coordinationv1.Lease]{
 		Add: func(l *coordinationv1.Lease, _ bool) { c.heartbeats.from(l.Name) },
 		Update: func(old, l *coordinationv1.Lease) {
 			if old.Spec.RenewTime.Before(l.Spec.RenewTime) {
 				c.heartbeats.from(l.Name)
 			}
 		},
-	})
-	controller.WatchFunc(c.loop, c.pods, informer.Handler[*corev1.Pod]{
+	}), controller.Handles(c.pods, informer.Handler[*corev1.Pod]{
 		Add: func(p *corev1.Pod, _ bool) { c.landed(p) },
 		Update: func(old, p *corev1.Pod) {
 			if old.Spec.NodeName != p.Spec.NodeName {
 				c.landed(p)
 			}
 		},
-	})
+	}))
 }
 
 // seen enqueues a node, and all nodes when the first became ready or the last became NotReady.

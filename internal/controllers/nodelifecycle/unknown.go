@@ -40,7 +40,7 @@ func (c *lifecycle) checkHeartbeat(ctx context.Context, n *corev1.Node) (_ *core
 	if changed == nil {
 		return n, 0, nil // set before; its next heartbeat is an event
 	}
-	changed, err = c.nodesAPI.UpdateStatus(ctx, changed)
+	changed, err = c.nodes.API.UpdateStatus(ctx, changed)
 	if err != nil {
 		return n, 0, err
 	}
@@ -108,7 +108,7 @@ func (c *lifecycle) markPod(ctx context.Context, p *corev1.Pod) error {
 	}
 	is := *condition.OfPod(&p.Status, corev1.PodReady)
 	is.Status, is.LastTransitionTime = corev1.ConditionFalse, metav1.Now()
-	_, err := c.podsAPI.Namespace(p.Namespace).Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
+	_, err := c.pods.API.Namespace(p.Namespace).Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{"uid": p.UID},
 		"status":   map[string]any{"conditions": []corev1.PodCondition{is}},
 	}).On("status"))

@@ -34,7 +34,7 @@ func (b *binder) refer(ctx context.Context, c *corev1.PersistentVolumeClaim, v *
 		annotate(&changed.ObjectMeta, boundByUs, "yes")
 	}
 	changed.Spec.ClaimRef = reference(c)
-	return b.volumeAPI.Update(ctx, changed)
+	return b.volumes.API.Update(ctx, changed)
 }
 
 func reference(c *corev1.PersistentVolumeClaim) *corev1.ObjectReference {
@@ -58,7 +58,7 @@ func (b *binder) name(ctx context.Context, c *corev1.PersistentVolumeClaim, v *c
 	if !dirty {
 		return c, nil
 	}
-	return b.claimAPI.Namespace(c.Namespace).Update(ctx, changed)
+	return b.claims.API.Namespace(c.Namespace).Update(ctx, changed)
 }
 
 // claimPhase writes the claim's phase and, from the volume, its access modes and capacity.
@@ -79,7 +79,7 @@ func (b *binder) claimPhase(ctx context.Context, c *corev1.PersistentVolumeClaim
 	if apiequality.Semantic.DeepEqual(&c.Status, s) {
 		return nil
 	}
-	_, err := b.claimAPI.Namespace(c.Namespace).UpdateStatus(ctx, changed)
+	_, err := b.claims.API.Namespace(c.Namespace).UpdateStatus(ctx, changed)
 	return err
 }
 
@@ -89,7 +89,7 @@ func (b *binder) volumePhase(ctx context.Context, v *corev1.PersistentVolume, ph
 	}
 	changed := v.DeepCopy()
 	changed.Status.Phase, changed.Status.Message, changed.Status.Reason = phase, message, ""
-	written, err := b.volumeAPI.UpdateStatus(ctx, changed)
+	written, err := b.volumes.API.UpdateStatus(ctx, changed)
 	if apierrors.IsNotFound(err) && phase == corev1.VolumeReleased {
 		return v, nil
 	}

@@ -13,11 +13,7 @@ import (
 	"fairlead.dev/controller"
 )
 
-func (b *binder) syncClaim(ctx context.Context, k controller.Key) (controller.Result, error) {
-	c, ok := b.claims.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		return controller.Result{}, nil
-	}
+func (b *binder) syncClaim(ctx context.Context, c *corev1.PersistentVolumeClaim) (controller.Result, error) {
 	if _, bound := c.Annotations[bindCompleted]; bound {
 		return controller.Result{}, b.syncBound(ctx, c)
 	}
@@ -96,7 +92,7 @@ func (b *binder) syncBound(ctx context.Context, c *corev1.PersistentVolumeClaim)
 	v, ok := b.volumes.Store().Get("", c.Spec.VolumeName)
 	if !ok || !mayHold(v, c) {
 		var err error
-		v, err = b.volumeAPI.Get(ctx, c.Spec.VolumeName)
+		v, err = b.volumes.API.Get(ctx, c.Spec.VolumeName)
 		switch {
 		case apierrors.IsNotFound(err):
 			return b.lost(ctx, c, "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!")
@@ -142,7 +138,7 @@ func (b *binder) giveClass(ctx context.Context, c *corev1.PersistentVolumeClaim)
 	}
 	changed := c.DeepCopy()
 	changed.Spec.StorageClassName = &best.Name
-	_, err := b.claimAPI.Namespace(c.Namespace).Update(ctx, changed)
+	_, err := b.claims.API.Namespace(c.Namespace).Update(ctx, changed)
 	return true, err
 }
 

@@ -1,16 +1,11 @@
 package persistentvolume
 
 import (
-	"context"
-
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"golang.org/x/sync/errgroup"
-
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 )
 
 // Kubernetes' annotations by which the components that handle volumes communicate.
@@ -29,57 +24,42 @@ const (
 const byClaim = "claim"
 
 type binder struct {
-	env       controller.Env
-	claimAPI  client.Resource[*corev1.PersistentVolumeClaim]
-	volumeAPI client.Resource[*corev1.PersistentVolume]
-	claims    *informer.Informer[*corev1.PersistentVolumeClaim]
-	volumes   *informer.Informer[*corev1.PersistentVolume]
-	classes   *informer.Informer[*storagev1.StorageClass]
-	pods      *informer.Informer[*corev1.Pod]
-	rec       *client.Recorder
-	claimLoop *controller.Controller
-	volLoop   *controller.Controller
-	sizeLoop  *controller.Controller
+	env     controller.Env
+	claims  controller.Objects[*corev1.PersistentVolumeClaim]
+	volumes controller.Objects[*corev1.PersistentVolume]
+	classes controller.Objects[*storagev1.StorageClass]
+	pods    controller.Objects[*corev1.Pod]
+	rec     *client.Recorder
 }
 
-// New returns the controller.
+// New returns the controller, with three queues: of claims, of volumes, and of claims whose size changes.
 func New(env controller.Env) controller.Runner {
 	b := &binder{
-		env:       env,
-		claimAPI:  client.For[*corev1.PersistentVolumeClaim](env.Client),
-		volumeAPI: client.For[*corev1.PersistentVolume](env.Client),
-		claims:    informer.For[*corev1.PersistentVolumeClaim](env.Informers),
-		volumes:   informer.For[*corev1.PersistentVolume](env.Informers),
-		classes:   informer.For[*storagev1.StorageClass](env.Informers),
-		pods:      informer.For[*corev1.Pod](env.Informers),
-		rec:       env.Recorder.From("persistentvolume-controller", ""),
+		env:     env,
+		claims:  controller.ObjectsOf[*corev1.PersistentVolumeClaim](env),
+		volumes: controller.ObjectsOf[*corev1.PersistentVolume](env),
+		classes: controller.ObjectsOf[*storagev1.StorageClass](env),
+		pods:    controller.ObjectsOf[*corev1.Pod](env),
+		rec:     env.Recorder.From("persistentvolume-controller", ""),
 	}
 	b.volumes.Index(byClaim, claimOf)
-	b.claimLoop = controller.New("persistentvolumeclaim", b.syncClaim, controller.Options{})
-	b.volLoop = controller.New("persistentvolume", b.syncVolume, controller.Options{})
-	b.sizeLoop = controller.New("persistentvolumeexpander", b.syncSize, controller.Options{})
-	b.watch()
-	return b
-}
-
-// Run runs the loops.
-func (b *binder) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return b.claimLoop.Run(ctx) })
-	g.Go(func() error { return b.volLoop.Run(ctx) })
-	g.Go(func() error { return b.sizeLoop.Run(ctx) })
-	return g.Wait()
-}
-
-func (b *binder) watch() {
-	controller.Watch(b.claimLoop, b.claims, controller.Self[*corev1.PersistentVolumeClaim])
-	controller.Watch(b.volLoop, b.claims, b.volumesFor)
-	controller.Watch(b.volLoop, b.volumes, controller.Self[*corev1.PersistentVolume])
-	controller.Watch(b.claimLoop, b.volumes, b.claimsFor)
-	controller.Watch(b.claimLoop, b.classes, b.pendingOf)
-	controller.WatchFunc(b.volLoop, b.classes, informer.Handler[*storagev1.StorageClass]{})
-	controller.WatchFunc(b.claimLoop, b.pods, informer.Handler[*corev1.Pod]{})
-	b.watchSizes()
+	return controller.Runners{
+		controller.New("persistentvolumeclaim", controller.ByObject(b.claims, b.syncClaim), controller.Options{}).Watch(
+			controller.For(b.claims),
+			controller.Watches(b.volumes, b.claimsFor),
+			controller.Watches(b.classes, b.pendingOf),
+			controller.Reads(b.pods),
+		),
+		controller.New("persistentvolume", controller.ByObject(b.volumes, b.syncVolume), controller.Options{}).Watch(
+			controller.For(b.volumes),
+			controller.Watches(b.claims, b.volumesFor),
+			controller.Reads(b.classes),
+		),
+		controller.New("persistentvolumeexpander", controller.ByObject(b.claims, b.syncSize), controller.Options{}).Watch(
+			controller.Watches(b.claims, ifBound).On(controller.Added, controller.Updated).If(grows),
+			controller.Reads(b.volumes),
+		),
+	}
 }
 
 // claimOf returns the claim that a volume refers to, for the index.

@@ -33,7 +33,7 @@ func (b *binder) dispose(ctx context.Context, v *corev1.PersistentVolume) error 
 	case !temporary.MatchString(source.HostPath.Path):
 		return b.fail(ctx, v, "VolumeFailedDelete", "host_path deleter only supports /tmp/.+ but received provided "+source.HostPath.Path)
 	}
-	err := b.volumeAPI.Delete(ctx, v.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &v.UID}})
+	err := b.volumes.API.Delete(ctx, v.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &v.UID}})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}

@@ -35,7 +35,7 @@ func (b *binder) provision(ctx context.Context, c *corev1.PersistentVolumeClaim,
 	changed := c.DeepCopy()
 	asks := annotate(&changed.ObjectMeta, wantsFrom, provisioner)
 	if annotate(&changed.ObjectMeta, wantsFromBeta, provisioner) || asks {
-		written, err := b.claimAPI.Namespace(c.Namespace).Update(ctx, changed)
+		written, err := b.claims.API.Namespace(c.Namespace).Update(ctx, changed)
 		if err != nil {
 			return controller.Result{}, err
 		}

@@ -9,11 +9,7 @@ import (
 	"fairlead.dev/controller"
 )
 
-func (b *binder) syncVolume(ctx context.Context, k controller.Key) (controller.Result, error) {
-	v, ok := b.volumes.Store().Get("", k.Name)
-	if !ok {
-		return controller.Result{}, nil
-	}
+func (b *binder) syncVolume(ctx context.Context, v *corev1.PersistentVolume) (controller.Result, error) {
 	return controller.Result{}, b.tend(ctx, v)
 }
 
@@ -59,7 +55,7 @@ func (b *binder) claimed(ctx context.Context, v *corev1.PersistentVolume) (*core
 	if v.Status.Phase == corev1.VolumeReleased || v.Status.Phase == corev1.VolumeFailed {
 		return nil, nil
 	}
-	c, err := b.claimAPI.Namespace(ref.Namespace).Get(ctx, ref.Name)
+	c, err := b.claims.API.Namespace(ref.Namespace).Get(ctx, ref.Name)
 	if apierrors.IsNotFound(err) || err == nil && c.UID != ref.UID {
 		return nil, nil
 	}
@@ -94,7 +90,7 @@ func (b *binder) unbind(ctx context.Context, v *corev1.PersistentVolume) error {
 	} else {
 		changed.Spec.ClaimRef.UID = ""
 	}
-	written, err := b.volumeAPI.Update(ctx, changed)
+	written, err := b.volumes.API.Update(ctx, changed)
 	if err != nil {
 		return err
 	}

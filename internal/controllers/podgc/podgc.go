@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
 	"fairlead.dev/internal/controllers/podcontrol"
@@ -31,10 +30,8 @@ var finishedKey = controller.Key{Name: "finished pods"}
 
 type collector struct {
 	env   controller.Env
-	podsA client.Resource[*corev1.Pod]
-	nodeA client.Resource[*corev1.Node]
-	pods  *informer.Informer[*corev1.Pod]
-	nodes *informer.Informer[*corev1.Node]
+	pods  controller.Objects[*corev1.Pod]
+	nodes controller.Objects[*corev1.Node]
 	loop  *controller.Controller
 }
 
@@ -42,10 +39,8 @@ type collector struct {
 func New(env controller.Env) controller.Runner {
 	c := &collector{
 		env:   env,
-		podsA: client.For[*corev1.Pod](env.Client),
-		nodeA: client.For[*corev1.Node](env.Client),
-		pods:  informer.For[*corev1.Pod](env.Informers),
-		nodes: informer.For[*corev1.Node](env.Informers),
+		pods:  controller.ObjectsOf[*corev1.Pod](env),
+		nodes: controller.ObjectsOf[*corev1.Node](env),
 	}
 	c.pods.Index(byNode, func(p *corev1.Pod) []string {
 		if p.Spec.NodeName == "" {
@@ -60,28 +55,23 @@ func New(env controller.Env) controller.Runner {
 		return []string{""}
 	})
 	c.loop = controller.New("podgc", c.reconcile, controller.Options{})
-	c.watch()
-	return c.loop
+	return c.loop.Watch(
+		controller.Handles(c.nodes, informer.Handler[*corev1.Node]{
+			Add:    func(n *corev1.Node, _ bool) { c.nodeSeen(n) },
+			Update: func(_, n *corev1.Node) { c.nodeSeen(n) },
+			Delete: func(n *corev1.Node) { c.loop.EnqueueForAfter(controller.KeyOf(n), n, quarantine) },
+		}),
+		controller.Handles(c.pods, informer.Handler[*corev1.Pod]{
+			Add:    func(p *corev1.Pod, _ bool) { c.podSeen(nil, p) },
+			Update: c.podSeen,
+		}),
+	)
 }
 
-func (c *collector) watch() {
-	controller.WatchFunc(c.loop, c.nodes, informer.Handler[*corev1.Node]{
-		Update: func(old, n *corev1.Node) {
-			if outOfService(n) {
-				c.loop.EnqueueFor(controller.Key{Name: n.Name}, n)
-			}
-		},
-		Add: func(n *corev1.Node, _ bool) {
-			if outOfService(n) {
-				c.loop.EnqueueFor(controller.Key{Name: n.Name}, n)
-			}
-		},
-		Delete: func(n *corev1.Node) { c.loop.EnqueueForAfter(controller.Key{Name: n.Name}, n, quarantine) },
-	})
-	controller.WatchFunc(c.loop, c.pods, informer.Handler[*corev1.Pod]{
-		Add:    func(p *corev1.Pod, _ bool) { c.podSeen(nil, p) },
-		Update: c.podSeen,
-	})
+func (c *collector) nodeSeen(n *corev1.Node) {
+	if outOfService(n) {
+		c.loop.EnqueueFor(controller.KeyOf(n), n)
+	}
 }
 
 // podSeen enqueues the work that a pod's new state requires, if any.
@@ -129,7 +119,7 @@ func (c *collector) clearNode(ctx context.Context, name string) error {
 	if len(pods) == 0 {
 		return nil
 	}
-	if _, err := c.nodeA.Get(ctx, name); !apierrors.IsNotFound(err) {
+	if _, err := c.nodes.API.Get(ctx, name); !apierrors.IsNotFound(err) {
 		return err // it exists after all, or the request failed
 	}
 	return c.removeAll(ctx, pods, orphaned(), func(*corev1.Pod) bool { return true })

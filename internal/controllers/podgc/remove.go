@@ -49,7 +49,7 @@ func (c *collector) removeAll(ctx context.Context, pods []*corev1.Pod, why *core
 
 // remove marks the pod as failed, unless it has finished, and deletes it at once.
 func (c *collector) remove(ctx context.Context, p *corev1.Pod, why *corev1.PodCondition) error {
-	api := c.podsA.Namespace(p.Namespace)
+	api := c.pods.API.Namespace(p.Namespace)
 	if !podcontrol.IsFinished(p) {
 		status := map[string]any{"phase": corev1.PodFailed}
 		if why != nil {

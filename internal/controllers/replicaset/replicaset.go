@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/controller"
 	"fairlead.dev/internal/controllers/podcontrol/replicas"
@@ -24,12 +25,8 @@ func New(env controller.Env) controller.Runner {
 
 func view(rs *appsv1.ReplicaSet) (replicas.View, error) {
 	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
-	wanted := 1
-	if rs.Spec.Replicas != nil {
-		wanted = int(*rs.Spec.Replicas)
-	}
 	return replicas.View{
-		Replicas: wanted,
+		Replicas: int(ptr.Deref(rs.Spec.Replicas, 1)),
 		MinReady: time.Duration(rs.Spec.MinReadySeconds) * time.Second,
 		Selector: selector,
 		Template: &rs.Spec.Template,

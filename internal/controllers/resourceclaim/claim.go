@@ -13,14 +13,10 @@ import (
 )
 
 // syncClaim removes pods that no longer need a claim from its reservations, and releases an unused claim.
-func (c *claimer) syncClaim(ctx context.Context, k controller.Key) (controller.Result, error) {
-	o, ok := c.claims.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		return controller.Result{}, nil
-	}
+func (c *claimer) syncClaim(ctx context.Context, o *resourcev1.ResourceClaim) (controller.Result, error) {
 	var users []resourcev1.ResourceClaimConsumerReference
 	for _, r := range o.Status.ReservedFor {
-		uses, err := c.uses(ctx, k.Namespace, r)
+		uses, err := c.uses(ctx, o.Namespace, r)
 		if err != nil {
 			return controller.Result{}, err
 		}
@@ -40,7 +36,7 @@ func (c *claimer) syncClaim(ctx context.Context, k controller.Key) (controller.R
 	// The garbage collector deletes claims of deleted pods.
 	if pod, ok := ownerOf(o); ok {
 		if p, ok := c.pods.Store().Get(pod.Namespace, pod.Name); ok && (!metav1.IsControlledBy(o, p) || done(p)) {
-			return controller.Result{}, client.IgnoreNotFound(c.claimsAPI.Namespace(k.Namespace).Delete(ctx, k.Name, metav1.DeleteOptions{
+			return controller.Result{}, client.IgnoreNotFound(c.claims.API.Namespace(o.Namespace).Delete(ctx, o.Name, metav1.DeleteOptions{
 				Preconditions: &metav1.Preconditions{UID: &o.UID},
 			}))
 		}
@@ -57,7 +53,7 @@ func (c *claimer) uses(ctx context.Context, namespace string, r resourcev1.Resou
 	p, ok := c.pods.Store().Get(namespace, r.Name)
 	if !ok {
 		var err error
-		if p, err = c.podsAPI.Namespace(namespace).Get(ctx, r.Name); err != nil {
+		if p, err = c.pods.API.Namespace(namespace).Get(ctx, r.Name); err != nil {
 			return !apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 		}
 		return p.UID == r.UID, nil
@@ -68,7 +64,7 @@ func (c *claimer) uses(ctx context.Context, namespace string, r resourcev1.Resou
 // release sets a claim's consumers. Without any, its allocation is removed if the scheduler made it, and so is the
 // finalizer.
 func (c *claimer) release(ctx context.Context, o *resourcev1.ResourceClaim, users []resourcev1.ResourceClaimConsumerReference) error {
-	api := c.claimsAPI.Namespace(o.Namespace)
+	api := c.claims.API.Namespace(o.Namespace)
 	o = o.DeepCopy()
 	held := slices.Contains(o.Finalizers, resourcev1.Finalizer)
 	frees := len(users) == 0 && held

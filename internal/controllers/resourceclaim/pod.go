@@ -25,9 +25,9 @@ const (
 )
 
 // syncPod creates the claims that a pod lacks and records them in its status.
-func (c *claimer) syncPod(ctx context.Context, k controller.Key) (controller.Result, error) {
-	p, ok := c.pods.Store().Get(k.Namespace, k.Name)
-	if !ok || p.DeletionTimestamp != nil || done(p) || len(p.Spec.ResourceClaims) == 0 {
+func (c *claimer) syncPod(ctx context.Context, p *corev1.Pod) (controller.Result, error) {
+	k := controller.KeyOf(p)
+	if p.DeletionTimestamp != nil || done(p) || len(p.Spec.ResourceClaims) == 0 {
 		return controller.Result{}, nil
 	}
 	own := c.claims.Store().ByIndex(byPod, k.String())
@@ -53,7 +53,7 @@ func (c *claimer) syncPod(ctx context.Context, k controller.Key) (controller.Res
 		statuses = append(statuses, corev1.PodResourceClaimStatus{Name: of.Name, ResourceClaimName: ptr.To(name)})
 	}
 	if changed {
-		_, err := c.podsAPI.Namespace(p.Namespace).Patch(ctx, p.Name, client.ApplyPatch(map[string]any{
+		_, err := c.pods.API.Namespace(p.Namespace).Patch(ctx, p.Name, client.ApplyPatch(map[string]any{
 			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": p.Name, "namespace": p.Namespace, "uid": p.UID},
 			"status": map[string]any{"resourceClaimStatuses": statuses},
 		}).On("status"), metav1.PatchOptions{FieldManager: manager, Force: ptr.To(true)})
@@ -89,7 +89,7 @@ func (c *claimer) provide(ctx context.Context, p *corev1.Pod, of *corev1.PodReso
 			annotations[a] = v
 		}
 	}
-	made, err := c.claimsAPI.Namespace(p.Namespace).Create(ctx, &resourcev1.ResourceClaim{
+	made, err := c.claims.API.Namespace(p.Namespace).Create(ctx, &resourcev1.ResourceClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName: prefix(p.Name, of.Name), Namespace: p.Namespace, Labels: maps.Clone(t.Spec.Labels), Annotations: annotations,
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: ptr.To(true)}},
@@ -126,7 +126,7 @@ func (c *claimer) reserve(ctx context.Context, p *corev1.Pod) error {
 		}
 		o = o.DeepCopy()
 		o.Status.ReservedFor = append(o.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: p.Name, UID: p.UID})
-		if _, err := c.claimsAPI.Namespace(p.Namespace).UpdateStatus(ctx, o); err != nil && !apierrors.IsNotFound(err) {
+		if _, err := c.claims.API.Namespace(p.Namespace).UpdateStatus(ctx, o); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}

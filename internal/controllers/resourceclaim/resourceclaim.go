@@ -1,13 +1,9 @@
 package resourceclaim
 
 import (
-	"context"
-
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"golang.org/x/sync/errgroup"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -23,25 +19,21 @@ const (
 )
 
 type claimer struct {
-	podsAPI   client.Resource[*corev1.Pod]
-	claimsAPI client.Resource[*resourcev1.ResourceClaim]
-	pods      *informer.Informer[*corev1.Pod]
-	claims    *informer.Informer[*resourcev1.ResourceClaim]
-	templates *informer.Informer[*resourcev1.ResourceClaimTemplate]
+	pods      controller.Objects[*corev1.Pod]
+	claims    controller.Objects[*resourcev1.ResourceClaim]
+	templates controller.Objects[*resourcev1.ResourceClaimTemplate]
 	written   podcontrol.Written // claims, by their pod
 	rec       *client.Recorder
 	podLoop   *controller.Controller
 	claimLoop *controller.Controller
 }
 
-// New returns the controller.
+// New returns the controller, with two queues: of pods that need claims, and of claims that pods may have left.
 func New(env controller.Env) controller.Runner {
 	c := &claimer{
-		podsAPI:   client.For[*corev1.Pod](env.Client),
-		claimsAPI: client.For[*resourcev1.ResourceClaim](env.Client),
-		pods:      informer.For[*corev1.Pod](env.Informers),
-		claims:    informer.For[*resourcev1.ResourceClaim](env.Informers),
-		templates: informer.For[*resourcev1.ResourceClaimTemplate](env.Informers),
+		pods:      controller.ObjectsOf[*corev1.Pod](env),
+		claims:    controller.ObjectsOf[*resourcev1.ResourceClaim](env),
+		templates: controller.ObjectsOf[*resourcev1.ResourceClaimTemplate](env),
 		rec:       env.Recorder.From("resource_claim", ""),
 	}
 	c.pods.Index(byClaim, claimsOf)
@@ -52,47 +44,39 @@ func New(env controller.Env) controller.Runner {
 		}
 		return nil
 	})
-	c.podLoop = controller.New("resourceclaim-pods", c.syncPod, controller.Options{})
-	c.claimLoop = controller.New("resourceclaim", c.syncClaim, controller.Options{})
-	c.watch()
-	return c
+	c.podLoop = controller.New("resourceclaim-pods", controller.ByObject(c.pods, c.syncPod), controller.Options{})
+	c.claimLoop = controller.New("resourceclaim", controller.ByObject(c.claims, c.syncClaim), controller.Options{})
+	c.podLoop.Watch(
+		controller.Handles(c.pods, informer.Handler[*corev1.Pod]{
+			Add:    func(p *corev1.Pod, _ bool) { c.podSeen(p) },
+			Update: func(_, p *corev1.Pod) { c.podSeen(p) },
+			Delete: func(p *corev1.Pod) {
+				c.written.Forget(controller.KeyOf(p))
+				c.wakeClaims(p)
+			},
+		}),
+		controller.Handles(c.claims, informer.Handler[*resourcev1.ResourceClaim]{
+			Add:    func(o *resourcev1.ResourceClaim, _ bool) { c.wakePods(o) },
+			Update: func(_, o *resourcev1.ResourceClaim) { c.wakePods(o) },
+			Delete: func(o *resourcev1.ResourceClaim) {
+				if k, ok := ownerOf(o); ok {
+					c.written.Gone(k, o.UID)
+				}
+				c.wakePods(o)
+			},
+		}),
+		controller.Watches(c.templates, c.podsOf),
+	)
+	c.claimLoop.Watch(controller.For(c.claims), controller.Reads(c.pods)) // podSeen enqueues too
+	return controller.Runners{c.podLoop, c.claimLoop}
 }
 
-// Run runs both loops.
-func (c *claimer) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return c.podLoop.Run(ctx) })
-	g.Go(func() error { return c.claimLoop.Run(ctx) })
-	return g.Wait()
-}
-
-func (c *claimer) watch() {
-	controller.WatchFunc(c.podLoop, c.pods, informer.Handler[*corev1.Pod]{
-		Add:    func(p *corev1.Pod, _ bool) { c.podSeen(p) },
-		Update: func(_, p *corev1.Pod) { c.podSeen(p) },
-		Delete: func(p *corev1.Pod) {
-			c.written.Forget(controller.KeyOf(p))
-			c.wakeClaims(p)
-		},
-	})
-	controller.WatchFunc(c.claimLoop, c.pods, informer.Handler[*corev1.Pod]{})
-	controller.Watch(c.claimLoop, c.claims, controller.Self[*resourcev1.ResourceClaim])
-	controller.WatchFunc(c.podLoop, c.claims, informer.Handler[*resourcev1.ResourceClaim]{
-		Add:    func(o *resourcev1.ResourceClaim, _ bool) { c.wakePods(o) },
-		Update: func(_, o *resourcev1.ResourceClaim) { c.wakePods(o) },
-		Delete: func(o *resourcev1.ResourceClaim) {
-			if k, ok := ownerOf(o); ok {
-				c.written.Gone(k, o.UID)
-			}
-			c.wakePods(o)
-		},
-	})
-	controller.Watch(c.podLoop, c.templates, func(t *resourcev1.ResourceClaimTemplate) (keys []controller.Key) {
-		for _, p := range c.pods.Store().ByIndex(byTemplate, controller.KeyOf(t).String()) {
-			keys = append(keys, controller.KeyOf(p))
-		}
-		return keys
-	})
+// podsOf returns the pods with a claim from the template.
+func (c *claimer) podsOf(t *resourcev1.ResourceClaimTemplate) (keys []controller.Key) {
+	for _, p := range c.pods.Store().ByIndex(byTemplate, controller.KeyOf(t).String()) {
+		keys = append(keys, controller.KeyOf(p))
+	}
+	return keys
 }
 
 func (c *claimer) podSeen(p *corev1.Pod) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/client"
+	"fairlead.dev/controller"
 	"fairlead.dev/informer"
 	"fairlead.dev/internal/controllers/served"
 	"fairlead.dev/internal/quota"
@@ -44,14 +45,14 @@ func (c *counter) count(ctx context.Context, q *corev1.ResourceQuota) (corev1.Re
 }
 
 // sum adds the usage of one resource's objects, for the names in the quota.
-func sum[T client.Object](c *counter, q *corev1.ResourceQuota, used corev1.ResourceList, of schema.GroupResource, i *informer.Informer[T]) error {
+func sum[T client.Object](c *counter, q *corev1.ResourceQuota, used corev1.ResourceList, of schema.GroupResource, from controller.Objects[T]) error {
 	m, _ := quota.For(of, c.others)
 	covered := m.Covers(q.Spec.Hard)
 	if len(covered) == 0 {
 		return nil
 	}
 	total, bounded := corev1.ResourceList{}, slices.Collect(maps.Keys(q.Spec.Hard))
-	for _, o := range i.Store().List(q.Namespace) {
+	for _, o := range from.Store().List(q.Namespace) {
 		in, err := m.InScope(q, o)
 		if err != nil {
 			return err

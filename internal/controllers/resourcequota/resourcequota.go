@@ -26,12 +26,11 @@ const (
 
 type counter struct {
 	env      controller.Env
-	api      client.Resource[*corev1.ResourceQuota]
-	quotas   *informer.Informer[*corev1.ResourceQuota]
-	pods     *informer.Informer[*corev1.Pod]
-	services *informer.Informer[*corev1.Service]
-	claims   *informer.Informer[*corev1.PersistentVolumeClaim]
-	devices  *informer.Informer[*resourcev1.ResourceClaim]
+	quotas   controller.Objects[*corev1.ResourceQuota]
+	pods     controller.Objects[*corev1.Pod]
+	services controller.Objects[*corev1.Service]
+	claims   controller.Objects[*corev1.PersistentVolumeClaim]
+	devices  controller.Objects[*resourcev1.ResourceClaim]
 	others   quota.Lookups
 	pace     podcontrol.Pace
 	loop     *controller.Controller
@@ -48,15 +47,14 @@ type counter struct {
 func New(env controller.Env) controller.Runner {
 	c := &counter{
 		env:      env,
-		api:      client.For[*corev1.ResourceQuota](env.Client),
-		quotas:   informer.For[*corev1.ResourceQuota](env.Informers),
-		pods:     informer.For[*corev1.Pod](env.Informers),
-		services: informer.For[*corev1.Service](env.Informers),
-		claims:   informer.For[*corev1.PersistentVolumeClaim](env.Informers),
-		devices:  informer.For[*resourcev1.ResourceClaim](env.Informers),
+		quotas:   controller.ObjectsOf[*corev1.ResourceQuota](env),
+		pods:     controller.ObjectsOf[*corev1.Pod](env),
+		services: controller.ObjectsOf[*corev1.Service](env),
+		claims:   controller.ObjectsOf[*corev1.PersistentVolumeClaim](env),
+		devices:  controller.ObjectsOf[*resourcev1.ResourceClaim](env),
 		pace:     podcontrol.Pace{Every: pace},
 	}
-	classes := informer.For[*resourcev1.DeviceClass](env.Informers)
+	classes := controller.ObjectsOf[*resourcev1.DeviceClass](env)
 	c.others = quota.Lookups{
 		DeviceClasses: func() []*resourcev1.DeviceClass { return classes.Store().List("") },
 		DeviceClaims:  c.devices.Store().List,
@@ -66,41 +64,38 @@ func New(env controller.Env) controller.Runner {
 		},
 	}
 	c.mu.follows = map[schema.GroupResource]metadata{}
-	c.loop = controller.New("resourcequota", c.reconcile, controller.Options{})
-	controller.WatchFunc(c.loop, c.quotas, informer.Handler[*corev1.ResourceQuota]{
-		Add: func(q *corev1.ResourceQuota, _ bool) { c.loop.EnqueueFor(controller.KeyOf(q), q) },
-		Update: func(old, q *corev1.ResourceQuota) {
-			if !equality.Semantic.DeepEqual(old.Spec, q.Spec) {
-				c.loop.EnqueueFor(controller.KeyOf(q), q)
-			}
-		},
-		Delete: func(q *corev1.ResourceQuota) { c.pace.Forget(controller.KeyOf(q)) },
-	})
-	follow(c, c.pods, pods, func(a, b *corev1.Pod) bool {
-		if b.DeletionTimestamp != nil && a.DeletionTimestamp == nil && quota.IsPodCounted(b) {
-			c.wake(b, time.Until(b.DeletionTimestamp.Time)+time.Duration(*b.DeletionGracePeriodSeconds)*time.Second+time.Second)
-		}
-		return quota.PodTerminates(a) == quota.PodTerminates(b) && quota.IsPodCounted(a) == quota.IsPodCounted(b)
-	})
-	follow(c, c.services, services, func(a, b *corev1.Service) bool { return true })
-	follow(c, c.claims, volumeClaims, func(a, b *corev1.PersistentVolumeClaim) bool {
-		return equality.Semantic.DeepEqual(quota.AttributesClasses(a), quota.AttributesClasses(b))
-	})
-	follow(c, c.devices, deviceClaims, func(a, b *resourcev1.ResourceClaim) bool { return true })
-	c.followClasses(classes)
-	return c.loop
+	c.loop = controller.New("resourcequota", controller.ByObject(c.quotas, c.reconcile, c.pace.Forget), controller.Options{})
+	return c.loop.Watch(
+		controller.For(c.quotas).If(func(old, q *corev1.ResourceQuota) bool { return !equality.Semantic.DeepEqual(old.Spec, q.Spec) }),
+		follow(c, c.pods, pods, c.podsAlike),
+		follow(c, c.services, services, func(a, b *corev1.Service) bool { return true }),
+		follow(c, c.claims, volumeClaims, func(a, b *corev1.PersistentVolumeClaim) bool {
+			return equality.Semantic.DeepEqual(quota.AttributesClasses(a), quota.AttributesClasses(b))
+		}),
+		follow(c, c.devices, deviceClaims, func(a, b *resourcev1.ResourceClaim) bool { return true }),
+		c.followClasses(classes),
+	)
+}
+
+// podsAlike reports whether two states of a pod are equal for scopes. When a pod starts terminating, it enqueues the
+// quotas for a recount after the grace period.
+func (c *counter) podsAlike(a, b *corev1.Pod) bool {
+	if b.DeletionTimestamp != nil && a.DeletionTimestamp == nil && quota.IsPodCounted(b) {
+		c.wake(b, time.Until(b.DeletionTimestamp.Time)+time.Duration(*b.DeletionGracePeriodSeconds)*time.Second+time.Second)
+	}
+	return quota.PodTerminates(a) == quota.PodTerminates(b) && quota.IsPodCounted(a) == quota.IsPodCounted(b)
 }
 
 // followClasses recounts all quotas when a device class appears, disappears, or changes its extended resource,
 // because claims are then charged under other names.
-func (c *counter) followClasses(classes *informer.Informer[*resourcev1.DeviceClass]) {
+func (c *counter) followClasses(classes controller.Objects[*resourcev1.DeviceClass]) controller.Source {
 	recount := func(*resourcev1.DeviceClass) {
 		for _, q := range c.quotas.Store().List("") {
 			k := controller.KeyOf(q)
 			c.loop.EnqueueForAfter(k, q, c.pace.Delay(k))
 		}
 	}
-	controller.WatchFunc(c.loop, classes, informer.Handler[*resourcev1.DeviceClass]{
+	return controller.Handles(classes, informer.Handler[*resourcev1.DeviceClass]{
 		Add: func(d *resourcev1.DeviceClass, first bool) {
 			if !first {
 				recount(d)
@@ -120,8 +115,8 @@ var (
 
 // follow wakes the quotas of a namespace when an object is deleted, changes its usage, or changes for scopes
 // according to alike.
-func follow[T client.Object](c *counter, i *informer.Informer[T], of schema.GroupResource, alike func(a, b T) bool) {
-	controller.WatchFunc(c.loop, i, informer.Handler[T]{
+func follow[T client.Object](c *counter, i controller.Objects[T], of schema.GroupResource, alike func(a, b T) bool) controller.Source {
+	return controller.Handles(i, informer.Handler[T]{
 		Add: func(o T, _ bool) { c.appeared(o) },
 		Update: func(old, o T) {
 			if !c.bounded(o.GetNamespace()) {
@@ -159,12 +154,8 @@ func (c *counter) wake(o client.Object, after time.Duration) {
 	}
 }
 
-func (c *counter) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	q, ok := c.quotas.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		return controller.Result{}, nil
-	}
-	c.pace.Mark(k)
+func (c *counter) reconcile(ctx context.Context, q *corev1.ResourceQuota) (controller.Result, error) {
+	c.pace.Mark(controller.KeyOf(q))
 	counted, err := c.count(ctx, q)
 	used := q.Status.Used.DeepCopy()
 	if used == nil {
@@ -188,7 +179,7 @@ func (c *counter) reconcile(ctx context.Context, k controller.Key) (controller.R
 		if changed.Status.Hard == nil {
 			changed.Status.Hard = corev1.ResourceList{}
 		}
-		if _, werr := c.api.Namespace(k.Namespace).UpdateStatus(ctx, changed); werr != nil && !apierrors.IsNotFound(werr) {
+		if _, werr := c.quotas.API.Namespace(q.Namespace).UpdateStatus(ctx, changed); werr != nil && !apierrors.IsNotFound(werr) {
 			return controller.Result{}, werr
 		}
 	}

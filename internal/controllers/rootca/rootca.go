@@ -9,8 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
-	"golang.org/x/sync/errgroup"
-
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
@@ -31,53 +29,42 @@ type Options struct {
 }
 
 type publisher struct {
-	data       map[string]string
-	api        client.Resource[*corev1.ConfigMap]
-	maps       *informer.Informer[*corev1.ConfigMap]
-	namespaces *informer.Informer[*corev1.Namespace]
-	loop       *controller.Controller
+	data map[string]string
+	maps controller.Objects[*corev1.ConfigMap]
 }
 
 // New returns the publisher.
 func New(env controller.Env, o Options) controller.Runner {
-	api := client.For[*corev1.ConfigMap](env.Client)
 	p := &publisher{
 		data: map[string]string{file: string(o.CA)},
-		api:  api,
 		// It needs only one ConfigMap of each namespace: an informer of its own, otherwise like the shared ones.
-		maps: informer.New(client.For[*corev1.ConfigMap](env.Informers.Client()), informer.Options[*corev1.ConfigMap]{
-			FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(),
-		}),
-		namespaces: informer.For[*corev1.Namespace](env.Informers),
+		maps: controller.Objects[*corev1.ConfigMap]{
+			API: client.For[*corev1.ConfigMap](env.Client),
+			Informer: informer.New(client.For[*corev1.ConfigMap](env.Informers.Client()), informer.Options[*corev1.ConfigMap]{
+				FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(),
+			}),
+		},
 	}
-	p.loop = controller.New("rootca", p.reconcile, controller.Options{})
+	namespaces := controller.ObjectsOf[*corev1.Namespace](env)
+	loop := controller.New("rootca", controller.ByObject(namespaces, p.reconcile), controller.Options{})
 	if len(o.CA) == 0 {
-		return p.loop
+		return loop
 	}
-	controller.Watch(p.loop, p.namespaces, controller.Self[*corev1.Namespace])
-	controller.Watch(p.loop, p.maps, func(m *corev1.ConfigMap) []controller.Key {
-		return []controller.Key{{Name: m.Namespace}}
-	})
-	return p
+	return controller.Runners{p.maps, loop.Watch(
+		controller.For(namespaces),
+		controller.Watches(p.maps, namespaceOf),
+	)}
 }
 
-// Run runs the loop and the informer that is the publisher's own.
-func (p *publisher) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return p.maps.Run(ctx) })
-	g.Go(func() error { return p.loop.Run(ctx) })
-	return g.Wait()
-}
+func namespaceOf(m *corev1.ConfigMap) []controller.Key { return []controller.Key{{Name: m.Namespace}} }
 
-// reconcile works on the namespace that the key names.
-func (p *publisher) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	ns, ok := p.namespaces.Store().Get("", k.Name)
-	if !ok || ns.Status.Phase != corev1.NamespaceActive {
+func (p *publisher) reconcile(ctx context.Context, ns *corev1.Namespace) (controller.Result, error) {
+	if ns.Status.Phase != corev1.NamespaceActive {
 		return controller.Result{}, nil
 	}
-	m, ok := p.maps.Store().Get(k.Name, name)
+	m, ok := p.maps.Store().Get(ns.Name, name)
 	if !ok {
-		return controller.Result{}, p.create(ctx, k.Name)
+		return controller.Result{}, p.create(ctx, ns.Name)
 	}
 	if maps.Equal(m.Data, p.data) && m.Annotations[annotation] != "" {
 		return controller.Result{}, nil
@@ -88,15 +75,12 @@ func (p *publisher) reconcile(ctx context.Context, k controller.Key) (controller
 		m.Annotations = make(map[string]string)
 	}
 	m.Annotations[annotation] = description
-	_, err := p.api.Namespace(k.Name).Update(ctx, m)
-	if apierrors.IsNotFound(err) {
-		err = nil // the deletion event enqueues it again
-	}
-	return controller.Result{}, err
+	_, err := p.maps.API.Namespace(ns.Name).Update(ctx, m)
+	return controller.Result{}, client.IgnoreNotFound(err) // the deletion event enqueues it again
 }
 
 func (p *publisher) create(ctx context.Context, namespace string) error {
-	_, err := p.api.Namespace(namespace).Create(ctx, &corev1.ConfigMap{
+	_, err := p.maps.API.Namespace(namespace).Create(ctx, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        name,
 			Namespace:   namespace,

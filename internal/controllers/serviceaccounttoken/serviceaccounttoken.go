@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,10 +30,8 @@ type Options struct {
 
 type tokens struct {
 	o        Options
-	accounts client.Resource[*corev1.ServiceAccount]
-	api      client.Resource[*corev1.Secret]
-	seen     *informer.Informer[*corev1.ServiceAccount]
-	secrets  *informer.Informer[*corev1.Secret]
+	accounts controller.Objects[*corev1.ServiceAccount]
+	secrets  controller.Objects[*corev1.Secret]
 	loop     *controller.Controller
 
 	// mu guards the accounts of deleted Secrets, from the deletion until it is processed.
@@ -58,45 +55,42 @@ func accountOf(s *corev1.Secret) account {
 func New(env controller.Env, o Options) controller.Runner {
 	t := &tokens{
 		o:        o,
-		accounts: client.For[*corev1.ServiceAccount](env.Client),
-		api:      client.For[*corev1.Secret](env.Client),
-		seen:     informer.For[*corev1.ServiceAccount](env.Informers),
+		accounts: controller.ObjectsOf[*corev1.ServiceAccount](env),
 		// It needs only Secrets with tokens: an informer of its own, otherwise like the shared ones.
-		secrets: informer.New(client.For[*corev1.Secret](env.Informers.Client()), informer.Options[*corev1.Secret]{
-			FieldSelector: fields.OneTermEqualSelector("type", string(corev1.SecretTypeServiceAccountToken)).String(),
-			Indexes: map[string]func(*corev1.Secret) []string{byAccount: func(s *corev1.Secret) []string {
-				return []string{s.Namespace + "/" + accountOf(s).name}
-			}},
-		}),
+		secrets: controller.Objects[*corev1.Secret]{
+			API: client.For[*corev1.Secret](env.Client),
+			Informer: informer.New(client.For[*corev1.Secret](env.Informers.Client()), informer.Options[*corev1.Secret]{
+				FieldSelector: fields.OneTermEqualSelector("type", string(corev1.SecretTypeServiceAccountToken)).String(),
+				Indexes: map[string]func(*corev1.Secret) []string{byAccount: func(s *corev1.Secret) []string {
+					return []string{s.Namespace + "/" + accountOf(s).name}
+				}},
+			}),
+		},
 	}
 	t.mu.deleted = map[controller.Key]account{}
 	t.loop = controller.New("serviceaccounttoken", t.reconcile, controller.Options{})
 	if o.Sign == nil {
 		return t.loop
 	}
-	controller.WatchFunc(t.loop, t.secrets, informer.Handler[*corev1.Secret]{
-		Add:    func(s *corev1.Secret, _ bool) { t.loop.EnqueueFor(controller.KeyOf(s), s) },
-		Update: func(_, s *corev1.Secret) { t.loop.EnqueueFor(controller.KeyOf(s), s) },
-		Delete: func(s *corev1.Secret) {
-			t.remember(controller.KeyOf(s), accountOf(s))
-			t.loop.EnqueueFor(controller.KeyOf(s), s)
-		},
-	})
-	controller.Watch(t.loop, t.seen, func(a *corev1.ServiceAccount) (keys []controller.Key) {
-		for _, s := range t.secrets.Store().ByIndex(byAccount, a.Namespace+"/"+a.Name) {
-			keys = append(keys, controller.KeyOf(s))
-		}
-		return keys
-	})
-	return t
+	return controller.Runners{t.secrets, t.loop.Watch(
+		controller.Handles(t.secrets, informer.Handler[*corev1.Secret]{
+			Add:    func(s *corev1.Secret, _ bool) { t.loop.EnqueueFor(controller.KeyOf(s), s) },
+			Update: func(_, s *corev1.Secret) { t.loop.EnqueueFor(controller.KeyOf(s), s) },
+			Delete: func(s *corev1.Secret) {
+				t.remember(controller.KeyOf(s), accountOf(s))
+				t.loop.EnqueueFor(controller.KeyOf(s), s)
+			},
+		}),
+		controller.Watches(t.accounts, t.secretsOf),
+	)}
 }
 
-// Run runs the loop and the informer that is the controller's own.
-func (t *tokens) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return t.secrets.Run(ctx) })
-	g.Go(func() error { return t.loop.Run(ctx) })
-	return g.Wait()
+// secretsOf returns the Secrets that name an account.
+func (t *tokens) secretsOf(a *corev1.ServiceAccount) (keys []controller.Key) {
+	for _, s := range t.secrets.Store().ByIndex(byAccount, a.Namespace+"/"+a.Name) {
+		keys = append(keys, controller.KeyOf(s))
+	}
+	return keys
 }
 
 func (t *tokens) remember(k controller.Key, a account) {
@@ -132,7 +126,7 @@ func (t *tokens) reconcile(ctx context.Context, k controller.Key) (controller.Re
 		return controller.Result{}, err
 	}
 	if a == nil {
-		err := t.api.Namespace(k.Namespace).Delete(ctx, k.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &s.UID}})
+		err := t.secrets.API.Namespace(k.Namespace).Delete(ctx, k.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &s.UID}})
 		return controller.Result{}, ignoreOvertaken(err)
 	}
 	return controller.Result{}, t.fill(ctx, a, s)
@@ -141,10 +135,10 @@ func (t *tokens) reconcile(ctx context.Context, k controller.Key) (controller.Re
 // account returns the account that a Secret names, asking the server if the cache lacks it, or nil.
 func (t *tokens) account(ctx context.Context, namespace string, of account) (*corev1.ServiceAccount, error) {
 	meant := func(a *corev1.ServiceAccount) bool { return of.uid == "" || of.uid == a.UID }
-	if a, ok := t.seen.Store().Get(namespace, of.name); ok && meant(a) {
+	if a, ok := t.accounts.Store().Get(namespace, of.name); ok && meant(a) {
 		return a, nil
 	}
-	a, err := t.accounts.Namespace(namespace).Get(ctx, of.name)
+	a, err := t.accounts.API.Namespace(namespace).Get(ctx, of.name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -185,13 +179,13 @@ func (t *tokens) fill(ctx context.Context, a *corev1.ServiceAccount, seen *corev
 	}
 	metav1.SetMetaDataAnnotation(&s.ObjectMeta, corev1.ServiceAccountNameKey, a.Name)
 	metav1.SetMetaDataAnnotation(&s.ObjectMeta, corev1.ServiceAccountUIDKey, string(a.UID))
-	_, err := t.api.Namespace(s.Namespace).Update(ctx, s)
+	_, err := t.secrets.API.Namespace(s.Namespace).Update(ctx, s)
 	return ignoreOvertaken(err)
 }
 
 // forget removes a deleted Secret from its account's list.
 func (t *tokens) forget(ctx context.Context, secret controller.Key, of account) error {
-	accounts := t.accounts.Namespace(secret.Namespace)
+	accounts := t.accounts.API.Namespace(secret.Namespace)
 	a, err := accounts.Get(ctx, of.name)
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -206,10 +200,7 @@ func (t *tokens) forget(ctx context.Context, secret controller.Key, of account) 
 	}
 	a.Secrets = others
 	_, err = accounts.Update(ctx, a)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return client.IgnoreNotFound(err)
 }
 
 // ignoreOvertaken ignores conflicts and missing objects, after which the other client's change causes the next

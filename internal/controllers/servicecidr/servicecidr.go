@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -23,9 +22,8 @@ const (
 )
 
 type ranges struct {
-	api       client.Resource[*networkingv1.ServiceCIDR]
-	all       *informer.Informer[*networkingv1.ServiceCIDR]
-	addresses *informer.Informer[*networkingv1.IPAddress]
+	all       controller.Objects[*networkingv1.ServiceCIDR]
+	addresses controller.Objects[*networkingv1.IPAddress]
 	rec       *client.Recorder
 	loop      *controller.Controller
 }
@@ -33,20 +31,20 @@ type ranges struct {
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
 	r := &ranges{
-		api:       client.For[*networkingv1.ServiceCIDR](env.Client),
-		all:       informer.For[*networkingv1.ServiceCIDR](env.Informers),
-		addresses: informer.For[*networkingv1.IPAddress](env.Informers),
+		all:       controller.ObjectsOf[*networkingv1.ServiceCIDR](env),
+		addresses: controller.ObjectsOf[*networkingv1.IPAddress](env),
 		rec:       env.Recorder.From(manager, ""),
 	}
-	r.loop = controller.New("servicecidr", r.reconcile, controller.Options{})
-	controller.WatchFunc(r.loop, r.all, informer.Handler[*networkingv1.ServiceCIDR]{
-		Add:    func(c *networkingv1.ServiceCIDR, _ bool) { r.loop.EnqueueFor(controller.KeyOf(c), c); r.wake(c) },
-		Update: func(_, c *networkingv1.ServiceCIDR) { r.loop.EnqueueFor(controller.KeyOf(c), c) },
-	})
-	controller.WatchFunc(r.loop, r.addresses, informer.Handler[*networkingv1.IPAddress]{
-		Delete: func(a *networkingv1.IPAddress) { r.wake(a) },
-	})
-	return r.loop
+	r.loop = controller.New("servicecidr", controller.ByObject(r.all, r.reconcile), controller.Options{})
+	return r.loop.Watch(
+		controller.Handles(r.all, informer.Handler[*networkingv1.ServiceCIDR]{
+			Add:    func(c *networkingv1.ServiceCIDR, _ bool) { r.loop.EnqueueFor(controller.KeyOf(c), c); r.wake(c) },
+			Update: func(_, c *networkingv1.ServiceCIDR) { r.loop.EnqueueFor(controller.KeyOf(c), c) },
+		}),
+		controller.Handles(r.addresses, informer.Handler[*networkingv1.IPAddress]{
+			Delete: func(a *networkingv1.IPAddress) { r.wake(a) },
+		}),
+	)
 }
 
 // wake enqueues terminating ranges: the changed object may have held them.
@@ -58,11 +56,7 @@ func (r *ranges) wake(because client.Object) {
 	}
 }
 
-func (r *ranges) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	c, ok := r.all.Store().Get("", k.Name)
-	if !ok {
-		return controller.Result{}, nil
-	}
+func (r *ranges) reconcile(ctx context.Context, c *networkingv1.ServiceCIDR) (controller.Result, error) {
 	if c.DeletionTimestamp != nil && r.used(c) {
 		return controller.Result{}, r.say(ctx, c, metav1.ConditionFalse, networkingv1.ServiceCIDRReasonTerminating,
 			"There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR")
@@ -72,7 +66,7 @@ func (r *ranges) reconcile(ctx context.Context, k controller.Key) (controller.Re
 			return controller.Result{RequeueAfter: left}, nil
 		}
 	}
-	res, err := controller.Protect(ctx, r.api, c, finalizer, func() (bool, error) { return false, nil })
+	res, err := controller.Protect(ctx, r.all.API, c, finalizer, func() (bool, error) { return false, nil })
 	if err != nil || c.DeletionTimestamp != nil {
 		return res, err
 	}
@@ -90,14 +84,11 @@ func (r *ranges) say(ctx context.Context, c *networkingv1.ServiceCIDR, status me
 		return nil
 	}
 	force := true
-	_, err := r.api.Patch(ctx, c.Name, client.ApplyPatch(map[string]any{
+	_, err := r.all.API.Patch(ctx, c.Name, client.ApplyPatch(map[string]any{
 		"apiVersion": networkingv1.SchemeGroupVersion.String(), "kind": "ServiceCIDR", "metadata": map[string]any{"name": c.Name},
 		"status": map[string]any{"conditions": []metav1.Condition{{
 			Type: networkingv1.ServiceCIDRConditionReady, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.Now(),
 		}}},
 	}).On("status"), metav1.PatchOptions{FieldManager: manager, Force: &force})
-	if apierrors.IsNotFound(err) {
-		err = nil
-	}
-	return err
+	return client.IgnoreNotFound(err)
 }

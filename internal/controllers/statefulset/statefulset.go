@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -71,10 +72,8 @@ func (c *sets) reconcile(ctx context.Context, set *appsv1.StatefulSet) (controll
 	if podcontrol.Behind(&c.written, k, c.pods.By(set.UID)) {
 		return controller.Result{RequeueAfter: lateness}, nil // its event comes earlier
 	}
-	owner := history.Owner{Object: set, Template: &set.Spec.Template, Selector: selector, Fresh: podcontrol.Fresh(c.all.API, set)}
-	if n := set.Status.CollisionCount; n != nil {
-		owner.Collisions = *n
-	}
+	owner := history.Owner{Object: set, Template: &set.Spec.Template, Selector: selector,
+		Collisions: ptr.Deref(set.Status.CollisionCount, 0), Fresh: podcontrol.Fresh(c.all.API, set)}
 	revisions, err := c.history.Of(ctx, owner)
 	if err != nil {
 		return controller.Result{}, err
@@ -96,7 +95,7 @@ func (c *sets) reconcile(ctx context.Context, set *appsv1.StatefulSet) (controll
 	if err := p.writeStatus(); stepErr == nil {
 		stepErr = err
 	}
-	if err := c.history.Trim(ctx, revisions, p.isLive, historyLimit(set)); stepErr == nil {
+	if err := c.history.Trim(ctx, revisions, p.isLive, int(ptr.Deref(set.Spec.RevisionHistoryLimit, 10))); stepErr == nil {
 		stepErr = err
 	}
 	return controller.Result{RequeueAfter: p.nextAvailable()}, stepErr
@@ -112,11 +111,4 @@ func (c *sets) claimPods(ctx context.Context, set *appsv1.StatefulSet, selector 
 	}
 	claim := podcontrol.Claim[*corev1.Pod]{Owner: set, Kind: kind, Selector: selector, Resource: c.pods.API, Fresh: podcontrol.Fresh(c.all.API, set)}
 	return claim.Take(ctx, c.pods.By(set.UID), orphans)
-}
-
-func historyLimit(set *appsv1.StatefulSet) int {
-	if n := set.Spec.RevisionHistoryLimit; n != nil {
-		return int(*n)
-	}
-	return 10
 }

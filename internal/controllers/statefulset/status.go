@@ -6,8 +6,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"fairlead.dev/client"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
@@ -63,10 +63,7 @@ func (p *pass) writeStatus() error {
 	changed := *p.set // only the status differs, and it is replaced as a whole
 	changed.Status = *s
 	_, err := p.c.all.API.Namespace(p.set.Namespace).UpdateStatus(p.ctx, &changed)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return client.IgnoreNotFound(err)
 }
 
 func sameCounts(a, b *appsv1.StatefulSetStatus) bool {

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -31,8 +30,7 @@ var steps = []step{
 }
 
 type teller struct {
-	api   client.Resource[*corev1.Node]
-	nodes *informer.Informer[*corev1.Node]
+	nodes controller.Objects[*corev1.Node]
 
 	mu struct {
 		sync.Mutex
@@ -42,22 +40,18 @@ type teller struct {
 
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
-	t := &teller{
-		api:   client.For[*corev1.Node](env.Client),
-		nodes: informer.For[*corev1.Node](env.Informers),
-	}
-	loop := controller.New("ttl", t.reconcile, controller.Options{})
+	t := &teller{nodes: controller.ObjectsOf[*corev1.Node](env)}
+	loop := controller.New("ttl", controller.ByObject(t.nodes, t.reconcile), controller.Options{})
 	look := func(n *corev1.Node) {
 		if !says(n, t.seconds()) {
 			loop.EnqueueFor(controller.KeyOf(n), n)
 		}
 	}
-	controller.WatchFunc(loop, t.nodes, informer.Handler[*corev1.Node]{
+	return loop.Watch(controller.Handles(t.nodes, informer.Handler[*corev1.Node]{
 		Add:    func(n *corev1.Node, _ bool) { t.count(1); look(n) },
 		Update: func(_, n *corev1.Node) { look(n) },
 		Delete: func(*corev1.Node) { t.count(-1) },
-	})
-	return loop
+	}))
 }
 
 func (t *teller) count(more int) {
@@ -84,17 +78,13 @@ func says(n *corev1.Node, seconds int) bool {
 	return err == nil && have == seconds
 }
 
-func (t *teller) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	n, ok := t.nodes.Store().Get("", k.Name)
+func (t *teller) reconcile(ctx context.Context, n *corev1.Node) (controller.Result, error) {
 	seconds := t.seconds()
-	if !ok || says(n, seconds) {
+	if says(n, seconds) {
 		return controller.Result{}, nil
 	}
-	_, err := t.api.Patch(ctx, k.Name, client.MergePatch(map[string]any{"metadata": map[string]any{
+	_, err := t.nodes.API.Patch(ctx, n.Name, client.MergePatch(map[string]any{"metadata": map[string]any{
 		"uid": n.UID, "annotations": map[string]string{corev1.ObjectTTLAnnotationKey: strconv.Itoa(seconds)},
 	}}))
-	if apierrors.IsNotFound(err) {
-		err = nil
-	}
-	return controller.Result{}, err
+	return controller.Result{}, client.IgnoreNotFound(err)
 }

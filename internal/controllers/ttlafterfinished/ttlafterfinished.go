@@ -10,32 +10,29 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 )
 
 type reaper struct {
-	api  client.Resource[*batchv1.Job]
-	jobs *informer.Informer[*batchv1.Job]
+	jobs controller.Objects[*batchv1.Job]
 }
 
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
-	r := &reaper{api: client.For[*batchv1.Job](env.Client), jobs: informer.For[*batchv1.Job](env.Informers)}
-	loop := controller.New("ttlafterfinished", r.reconcile, controller.Options{})
-	controller.Watch(loop, r.jobs, func(j *batchv1.Job) []controller.Key {
-		if _, ok := expiry(j); !ok {
-			return nil
-		}
-		return controller.Self(j)
-	})
-	return loop
+	r := &reaper{controller.ObjectsOf[*batchv1.Job](env)}
+	return controller.New("ttlafterfinished", controller.ByObject(r.jobs, r.reconcile), controller.Options{}).Watch(
+		controller.Watches(r.jobs, ifExpiring))
 }
 
-func (r *reaper) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	j, ok := r.jobs.Store().Get(k.Namespace, k.Name)
-	if !ok {
-		return controller.Result{}, nil
+// ifExpiring returns the key of a Job that is to be deleted some time.
+func ifExpiring(j *batchv1.Job) []controller.Key {
+	if _, ok := expiry(j); !ok {
+		return nil
 	}
+	return controller.Self(j)
+}
+
+func (r *reaper) reconcile(ctx context.Context, j *batchv1.Job) (controller.Result, error) {
+	api := r.jobs.API.Namespace(j.Namespace)
 	for fresh := false; ; fresh = true {
 		at, ok := expiry(j)
 		if !ok {
@@ -48,12 +45,12 @@ func (r *reaper) reconcile(ctx context.Context, k controller.Key) (controller.Re
 			break
 		}
 		var err error
-		if j, err = r.api.Namespace(k.Namespace).Get(ctx, k.Name); err != nil {
+		if j, err = api.Get(ctx, j.Name); err != nil {
 			return controller.Result{}, client.IgnoreNotFound(err)
 		}
 	}
 	policy := metav1.DeletePropagationForeground
-	err := r.api.Namespace(k.Namespace).Delete(ctx, k.Name, metav1.DeleteOptions{
+	err := api.Delete(ctx, j.Name, metav1.DeleteOptions{
 		PropagationPolicy: &policy,
 		Preconditions:     &metav1.Preconditions{UID: &j.UID, ResourceVersion: &j.ResourceVersion},
 	})

@@ -23,44 +23,41 @@ const (
 )
 
 type protector struct {
-	classesAPI client.Resource[*storagev1.VolumeAttributesClass]
-	claimsAPI  client.Resource[*corev1.PersistentVolumeClaim]
-	volumesAPI client.Resource[*corev1.PersistentVolume]
-	classes    *informer.Informer[*storagev1.VolumeAttributesClass]
-	claims     *informer.Informer[*corev1.PersistentVolumeClaim]
-	volumes    *informer.Informer[*corev1.PersistentVolume]
+	classes controller.Objects[*storagev1.VolumeAttributesClass]
+	claims  controller.Objects[*corev1.PersistentVolumeClaim]
+	volumes controller.Objects[*corev1.PersistentVolume]
 }
 
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
 	p := &protector{
-		classesAPI: client.For[*storagev1.VolumeAttributesClass](env.Client),
-		claimsAPI:  client.For[*corev1.PersistentVolumeClaim](env.Client),
-		volumesAPI: client.For[*corev1.PersistentVolume](env.Client),
-		classes:    informer.For[*storagev1.VolumeAttributesClass](env.Informers),
-		claims:     informer.For[*corev1.PersistentVolumeClaim](env.Informers),
-		volumes:    informer.For[*corev1.PersistentVolume](env.Informers),
+		classes: controller.ObjectsOf[*storagev1.VolumeAttributesClass](env),
+		claims:  controller.ObjectsOf[*corev1.PersistentVolumeClaim](env),
+		volumes: controller.ObjectsOf[*corev1.PersistentVolume](env),
 	}
 	p.claims.Index(byClass, ofClaim)
 	p.volumes.Index(byClass, ofVolume)
-	loop := controller.New("vacprotection", p.reconcile, controller.Options{})
-	controller.Watch(loop, p.classes, controller.Self)
-	wake := func(was, now []string, because client.Object) {
+	loop := controller.New("vacprotection", controller.ByObject(p.classes, p.reconcile), controller.Options{})
+	return loop.Watch(
+		controller.For(p.classes),
+		leaves(loop, p.claims, ofClaim),
+		leaves(loop, p.volumes, ofVolume),
+	)
+}
+
+// leaves enqueues the classes that an object has no longer.
+func leaves[T client.Object](loop *controller.Controller, from controller.Objects[T], of func(T) []string) controller.Source {
+	wake := func(was, now []string, because T) {
 		for _, name := range was {
 			if !slices.Contains(now, name) {
 				loop.EnqueueFor(controller.Key{Name: name}, because)
 			}
 		}
 	}
-	controller.WatchFunc(loop, p.claims, informer.Handler[*corev1.PersistentVolumeClaim]{
-		Update: func(old, c *corev1.PersistentVolumeClaim) { wake(ofClaim(old), ofClaim(c), c) },
-		Delete: func(c *corev1.PersistentVolumeClaim) { wake(ofClaim(c), nil, c) },
+	return controller.Handles(from, informer.Handler[T]{
+		Update: func(old, obj T) { wake(of(old), of(obj), obj) },
+		Delete: func(obj T) { wake(of(obj), nil, obj) },
 	})
-	controller.WatchFunc(loop, p.volumes, informer.Handler[*corev1.PersistentVolume]{
-		Update: func(old, v *corev1.PersistentVolume) { wake(ofVolume(old), ofVolume(v), v) },
-		Delete: func(v *corev1.PersistentVolume) { wake(ofVolume(v), nil, v) },
-	})
-	return loop
 }
 
 // ofClaim returns the classes that a claim has, requests or is being changed to.
@@ -83,19 +80,15 @@ func named(list ...*string) (names []string) {
 	return names
 }
 
-func (p *protector) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	c, ok := p.classes.Store().Get("", k.Name)
-	if !ok {
-		return controller.Result{}, nil
-	}
-	return controller.Protect(ctx, p.classesAPI, c, finalizer, func() (bool, error) { return p.used(ctx, k.Name) })
+func (p *protector) reconcile(ctx context.Context, c *storagev1.VolumeAttributesClass) (controller.Result, error) {
+	return controller.Protect(ctx, p.classes.API, c, finalizer, func() (bool, error) { return p.used(ctx, c.Name) })
 }
 
 func (p *protector) used(ctx context.Context, name string) (bool, error) {
 	if len(p.claims.Store().ByIndex(byClass, name)) > 0 || len(p.volumes.Store().ByIndex(byClass, name)) > 0 {
 		return true, nil
 	}
-	claims, err := p.claimsAPI.List(ctx)
+	claims, err := p.claims.API.List(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -104,7 +97,7 @@ func (p *protector) used(ctx context.Context, name string) (bool, error) {
 			return true, nil
 		}
 	}
-	volumes, err := p.volumesAPI.List(ctx)
+	volumes, err := p.volumes.API.List(ctx)
 	if err != nil {
 		return false, err
 	}

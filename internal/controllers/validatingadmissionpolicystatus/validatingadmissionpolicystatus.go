@@ -20,7 +20,6 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/informer"
 	"fairlead.dev/internal/celcheck"
 )
 
@@ -29,23 +28,18 @@ const manager = "validatingadmissionpolicy-status"
 
 type checker struct {
 	client   *client.Client
-	policies *informer.Informer[*admissionv1.ValidatingAdmissionPolicy]
+	policies controller.Objects[*admissionv1.ValidatingAdmissionPolicy]
 }
 
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
-	c := &checker{
-		client:   env.Client,
-		policies: informer.For[*admissionv1.ValidatingAdmissionPolicy](env.Informers),
-	}
-	loop := controller.New("validatingadmissionpolicystatus", c.reconcile, controller.Options{})
-	controller.Watch(loop, c.policies, controller.Self)
-	return loop
+	c := &checker{env.Client, controller.ObjectsOf[*admissionv1.ValidatingAdmissionPolicy](env)}
+	return controller.New("validatingadmissionpolicystatus", controller.ByObject(c.policies, c.reconcile), controller.Options{}).Watch(
+		controller.For(c.policies))
 }
 
-func (c *checker) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
-	p, ok := c.policies.Store().Get("", k.Name)
-	if !ok || p.Generation <= p.Status.ObservedGeneration {
+func (c *checker) reconcile(ctx context.Context, p *admissionv1.ValidatingAdmissionPolicy) (controller.Result, error) {
+	if p.Generation <= p.Status.ObservedGeneration {
 		return controller.Result{}, nil
 	}
 	warnings, err := c.check(ctx, p)
@@ -56,7 +50,7 @@ func (c *checker) reconcile(ctx context.Context, k controller.Key) (controller.R
 	if len(warnings) > 0 {
 		checked["expressionWarnings"] = warnings
 	}
-	_, err = client.For[*admissionv1.ValidatingAdmissionPolicy](c.client).Patch(ctx, p.Name, client.ApplyPatch(map[string]any{
+	_, err = c.policies.API.Patch(ctx, p.Name, client.ApplyPatch(map[string]any{
 		"apiVersion": admissionv1.SchemeGroupVersion.String(), "kind": "ValidatingAdmissionPolicy",
 		"metadata": map[string]any{"name": p.Name, "uid": p.UID},
 		"status":   map[string]any{"observedGeneration": p.Generation, "typeChecking": checked},

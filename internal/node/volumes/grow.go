@@ -25,13 +25,13 @@ func (d *driver) grow(ctx context.Context, c *corev1.PersistentVolumeClaim) erro
 	if have := v.Spec.Capacity[corev1.ResourceStorage]; want.Cmp(have) > 0 {
 		changed := v.DeepCopy()
 		changed.Spec.Capacity[corev1.ResourceStorage] = want
-		if _, err := d.volumeAPI.Update(ctx, changed); err != nil {
+		if _, err := d.volumes.API.Update(ctx, changed); err != nil {
 			return err
 		}
 	}
 	changed := c.DeepCopy()
 	changed.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: want}
-	if _, err := d.claimAPI.Namespace(c.Namespace).UpdateStatus(ctx, changed); err != nil {
+	if _, err := d.claims.API.Namespace(c.Namespace).UpdateStatus(ctx, changed); err != nil {
 		return err
 	}
 	d.rec.Event(c, corev1.EventTypeNormal, "VolumeResizeSuccessful", "Resize volume succeeded")

@@ -34,7 +34,7 @@ func (d *driver) provision(ctx context.Context, c *corev1.PersistentVolumeClaim)
 	if _, made := d.volumes.Store().Get("", volumeName(c)); made {
 		return nil
 	}
-	v, err := d.volumeAPI.Create(ctx, simulated(c, class))
+	v, err := d.volumes.API.Create(ctx, simulated(c, class))
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}

@@ -32,7 +32,6 @@ func New(s *informer.Set) Services {
 // Watch enqueues the Service's key for each change of a Service or of a pod that it selects. Changes of pods within
 // pace share a pass.
 func (s Services) Watch(loop *controller.Controller, pace *podcontrol.Pace) {
-	controller.Watch(loop, s.All, controller.Self[*corev1.Service])
 	enqueue := func(p *corev1.Pod) {
 		for _, svc := range s.Of(p) {
 			k := controller.Key{Namespace: svc.Namespace, Name: svc.Name}
@@ -43,7 +42,7 @@ func (s Services) Watch(loop *controller.Controller, pace *podcontrol.Pace) {
 			}
 		}
 	}
-	controller.WatchFunc(loop, s.Pods, informer.Handler[*corev1.Pod]{
+	loop.Watch(controller.For(s.All), controller.Handles(s.Pods, informer.Handler[*corev1.Pod]{
 		Add: func(p *corev1.Pod, _ bool) { enqueue(p) },
 		Update: func(old, p *corev1.Pod) {
 			relabelled := !maps.Equal(old.Labels, p.Labels)
@@ -56,7 +55,7 @@ func (s Services) Watch(loop *controller.Controller, pace *podcontrol.Pace) {
 			}
 		},
 		Delete: enqueue,
-	})
+	}))
 }
 
 // Of returns the Services whose selector matches the pod.

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
@@ -49,10 +49,7 @@ func (e *engine[T]) shrink(ctx context.Context, k controller.Key, o T, active []
 		if err != nil {
 			e.expected.Deleted(k, victims[i].UID)
 		}
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return err
+		return client.IgnoreNotFound(err)
 	})
 	return err
 }
