@@ -271,7 +271,7 @@ func compareAPI(t *testing.T, file string, lines []string) {
 	}
 }
 
-// readAPI returns the lines of a file in api/, or nil if there is none.
+// readAPI returns the lines of a file in api/, or nil if the file is missing.
 func readAPI(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("api", file))
