@@ -15,16 +15,6 @@ import (
 	"fairlead.dev/internal/server/watch"
 )
 
-// serving is a request that is being answered. It belongs to the goroutine that serves it.
-type serving struct {
-	call.Call
-	s *Server
-	// auditID identifies the request to its client, in the header Audit-ID.
-	auditID string
-	// handed: the connection sends the rest of the response.
-	handed bool
-}
-
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	c := &serving{s: s, Call: call.Call{

@@ -2,44 +2,18 @@ package server
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/server/endpoint"
-	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
 
 // lookup is an auth.Lookup over the server's watch caches. It keeps decoded objects for as
 // long as they do not change.
 type lookup struct{ s *Server }
-
-// decoded keeps typed objects by storage key. It holds those that authorization and admission
-// read, which are few; beyond maxDecoded it is emptied.
-type decoded struct {
-	byKey sync.Map // string -> decodedObject
-	count atomic.Int64
-}
-
-const maxDecoded = 4096
-
-func (d *decoded) keep(key string, o decodedObject) {
-	if d.count.Add(1) > maxDecoded {
-		d.byKey.Clear()
-		d.count.Store(1)
-	}
-	d.byKey.Store(key, o)
-}
-
-type decodedObject struct {
-	by    *endpoint.Endpoint
-	from  storage.Revision
-	typed runtime.Object
-}
 
 func (l lookup) Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (runtime.Object, error) {
 	ep, err := l.endpoint(gr)

@@ -18,7 +18,6 @@ import (
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/request"
-	"fairlead.dev/internal/server/subresource"
 )
 
 // route finds the endpoint of the path and the verb that answers.
@@ -116,7 +115,10 @@ func (s *Server) routeVerb(c *call.Call) (call.Verb, error) {
 	named := len(in.Parts) > 1
 	if c.Endpoint.Virtual {
 		if in.Verb == "create" && !named && c.Endpoint.Has("create") {
-			return s.review(c)
+			if do := s.reviews[c.Endpoint.ServedGR]; do != nil {
+				return do, nil
+			}
+			return nil, apistatus.MethodNotAllowed()
 		}
 		return s.virtualRead(c, named)
 	}
@@ -155,18 +157,6 @@ func (s *Server) routeVerb(c *call.Call) (call.Verb, error) {
 	return do, nil
 }
 
-// review picks the verb for creates of kinds that are never stored.
-func (s *Server) review(c *call.Call) (call.Verb, error) {
-	if c.Endpoint.ServedGR == (schema.GroupResource{Resource: "bindings"}) {
-		return s.pods.CreateBinding, nil
-	}
-	f := s.cfg.Reviews[c.Endpoint.ServedGR]
-	if f == nil {
-		return nil, apistatus.MethodNotAllowed()
-	}
-	return subresource.Review(s.writer, f.answer), nil
-}
-
 // virtualRead picks the verb for reads of resources that are not stored.
 func (s *Server) virtualRead(c *call.Call, named bool) (call.Verb, error) {
 	if c.Endpoint.Has(c.Info.Verb) && (c.Info.Verb == "get" || c.Info.Verb == "list") {
@@ -187,16 +177,9 @@ func (s *Server) routeSubresource(c *call.Call) (call.Verb, error) {
 	if !slices.Contains(sub.Verbs, c.Info.Verb) {
 		return nil, c.Endpoint.MethodNotAllowed(&c.Info)
 	}
-	key := Subresource{c.Endpoint.ServedGR, sub.Name}
 	if c.Info.Verb == "create" {
-		if f := s.cfg.Subresources[key]; f != nil {
-			return subresource.Create(s.writer, f.answer), nil
-		}
-		switch sub.Name {
-		case "binding":
-			return s.pods.Bind, nil
-		case "eviction":
-			return s.pods.Evict, nil
+		if do := s.creates[Subresource{c.Endpoint.ServedGR, sub.Name}]; do != nil {
+			return do, nil
 		}
 		return nil, apistatus.MethodNotAllowed()
 	}

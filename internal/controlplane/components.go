@@ -46,6 +46,9 @@ func (s components) read(ctx context.Context, _, name string) ([]runtime.Object,
 		}
 		list = append(list, &corev1.ComponentStatus{ObjectMeta: metav1.ObjectMeta{Name: c.name}, Conditions: []corev1.ComponentCondition{healthy}})
 	}
+	if name != "" && len(list) == 0 { // kube-apiserver calls the resource so in this error
+		return nil, apierrors.NewNotFound(corev1.Resource("componentstatus"), name)
+	}
 	return list, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/represent"
@@ -16,7 +15,8 @@ import (
 )
 
 // Computed returns the objects of a resource that is not stored: those of a namespace, of all
-// namespaces if it is empty, or the one of a name. Each call makes new objects.
+// namespaces if it is empty, or the one of a name. Each call makes new objects. The error, or
+// without any object NotFound, is the response.
 type Computed func(ctx context.Context, namespace, name string) ([]runtime.Object, error)
 
 // Serve answers a get or list. A nil Computed has no objects.
@@ -33,11 +33,7 @@ func (read Computed) Serve(c *call.Call) error {
 		return listComputed(c, objects)
 	}
 	if len(objects) == 0 {
-		gr := c.Endpoint.ServedGR
-		if gr == (schema.GroupResource{Resource: "componentstatuses"}) {
-			gr.Resource = "componentstatus" // as kube-apiserver calls it there
-		}
-		return apierrors.NewNotFound(gr, c.Info.Name)
+		return c.NotFound(c.Info.Name)
 	}
 	return c.AnswerTyped(http.StatusOK, kinded(c, objects[0]), "")
 }

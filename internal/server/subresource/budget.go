@@ -20,6 +20,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
+var pdbResource = schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}
+
 // askBudget takes one disruption from the pod's budget, if the pod needs one.
 func (p *Pods) askBudget(c *write.Operation, pod *corev1.Pod, opts *metav1.DeleteOptions) error {
 	switch pod.Status.Phase {

@@ -19,10 +19,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-var (
-	evictionKind = schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}
-	pdbResource  = schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}
-)
+var evictionKind = schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}
 
 // Evict deletes a pod if its disruption budget allows it.
 func (p *Pods) Evict(in *call.Call) error {

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/call"
+	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/health"
+	"fairlead.dev/internal/server/inflight"
+	"fairlead.dev/internal/server/inject"
+	"fairlead.dev/internal/server/metrics"
+	"fairlead.dev/internal/server/reach"
+	"fairlead.dev/internal/server/read"
+	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/watch"
+	"fairlead.dev/internal/server/write"
+	"fairlead.dev/internal/server/writetrace"
+	"fairlead.dev/watchcache"
+)
+
+// New loads the store's objects into the watch caches and returns a server
+// that can serve at once.
+func New(cfg Config) (*Server, error) {
+	setDefaults(&cfg)
+	cfg.History.Trace, cfg.History.Log = cfg.Trace, cfg.Log
+	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, log: cfg.Log, hub: hub, registry: &endpoint.Registry{},
+		metrics:  metrics.New(cfg.Metrics),
+		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
+	}
+	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), Registry: s.registry}
+	s.writer = &write.Writer{Config: write.Config{
+		Environment: s.env, Store: cfg.Store, Committer: write.StoreCommitter{Store: cfg.Store}, CBOR: cfg.CBOR, EventTTL: cfg.EventTTL,
+	}}
+	s.streams = watch.NewStreams(watch.Config{Log: cfg.Log, Holds: s.holds, WriteTimeout: cfg.WriteTimeout, BookmarkEvery: cfg.BookmarkEvery})
+	s.watches = &read.Watches{Streams: s.streams, Metrics: s.metrics, Compacted: cfg.Store.Compacted, Timeout: cfg.WatchTimeout}
+	s.network = reach.New(s.Lookup(), cfg.Local)
+	cfg.Metrics.MustRegister(metrics.CacheMetrics{Hub: hub, Stored: func() map[schema.GroupResource]*endpoint.Endpoint { return s.registry.Table().Stored }})
+	if cfg.Trace != nil {
+		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))
+	}
+	s.inflight.Register(cfg.Metrics)
+	s.Set(cfg.Resources)
+	if cfg.Wire != nil {
+		if err := cfg.Wire(&s.cfg, s); err != nil {
+			return nil, err
+		}
+	}
+	s.assemble()
+	return s, nil
+}
+
+// assemble sets up the parts that depend on members which Config.Wire may set.
+func (s *Server) assemble() {
+	cfg := &s.cfg
+	if cfg.Authenticator == nil {
+		cfg.Authenticator = auth.WithAnonymous(auth.InProcess())
+	}
+	if cfg.Authorizer == nil {
+		cfg.Authorizer = auth.AllowAll
+	}
+	s.env.Authorizer = cfg.Authorizer
+	s.registry.Definitions = cfg.Definitions
+	s.streams.Definitions, s.streams.Trace, s.streams.Faults = cfg.Definitions, cfg.Trace, cfg.Faults
+	checks := health.Config{Store: cfg.Store, Writable: cfg.Writable, Caches: s.hub.Err, Stopping: s.stopping.Load}
+	for _, check := range cfg.Health {
+		checks.More = append(checks.More, health.Check(check))
+	}
+	s.health = health.New(checks)
+	s.pages = &health.Pages{Version: cfg.Version, Flags: cfg.Flags}
+
+	plugins := admission.NewTimer(cfg.Admission)
+	cfg.Metrics.MustRegister(plugins)
+	s.writer.Admission = metrics.TimedChain{Chain: cfg.Admission, AdmissionSteps: s.metrics.AdmissionSteps, Timer: plugins}
+	s.writer.Written = cfg.Written
+	s.routeCreates()
+	s.resources, s.decorate = s.serveResource, func(do call.Verb) call.Verb { return do }
+	if cfg.Faults != nil {
+		cfg.Faults.Serve(&inject.Breaker{Store: cfg.Store, Streams: s.streams, Objects: s.Lookup(), Trace: cfg.Trace})
+		faults := &inject.Injector{Set: cfg.Faults}
+		s.writer.Admission = faults.Admission(s.writer.Admission)
+		s.resources, s.decorate = faults.Handler(s.resources), faults.Verb
+	}
+	if cfg.Trace != nil {
+		t := &writetrace.Tracer{Log: cfg.Trace}
+		s.writer.Admission = t.Admission(s.writer.Admission)
+		s.writer.Committer = t.Committer(s.writer.Committer)
+		s.resources = t.Handler(s.resources)
+	}
+}

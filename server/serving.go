@@ -1,0 +1,13 @@
+package server
+
+import "fairlead.dev/internal/server/call"
+
+// serving is a request that is being answered. It belongs to the goroutine that serves it.
+type serving struct {
+	call.Call
+	s *Server
+	// auditID identifies the request to its client, in the header Audit-ID.
+	auditID string
+	// handed: the connection sends the rest of the response.
+	handed bool
+}

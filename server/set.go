@@ -1,0 +1,27 @@
+package server
+
+import (
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/endpoint"
+)
+
+// Set replaces the resources that are served. Resources that stay keep their watch cache, and
+// running requests end as they began. The describers are told after the new resources are
+// served and before the watches of removed ones end: a client that sees a kind described can
+// use it, and one that sees its watch end no longer finds it described.
+func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
+	before := s.registry.Table()
+	now := endpoint.NewTable(s.hub, resources, before)
+	s.registry.Replace(now)
+	s.writer.Keep(resources)
+	for _, d := range describers {
+		d.Set(resources)
+	}
+	before.End(s.hub, now)
+	s.streams.WakeRetired()
+}
+
+// A Describer describes the served resources to clients, as discovery and OpenAPI do.
+type Describer interface {
+	Set(resources []*resource.Resource)
+}
