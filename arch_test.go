@@ -31,6 +31,7 @@ var floors = map[string]int{
 	"workqueue":                 0,
 	"client":                    1,
 	"internal/storage":          1,
+	"internal/watchcache":       1,
 	"storage/etcd":              1,
 	"storage/local":             2,
 	"storage/storagetest":       1,
@@ -129,12 +130,22 @@ var nodeFloors = map[string]int{
 	"lifecycle":    2,
 }
 
+// watchcacheFloors gives each folder of internal/watchcache its floor inside the room.
+var watchcacheFloors = map[string]int{
+	"bell":      0,
+	"object":    0,
+	"seqlog":    0,
+	"selection": 1,
+	"index":     2,
+}
+
 // inside are the rooms whose folders have floors of their own.
 var inside = map[string]map[string]int{
-	"internal/node":      nodeFloors,
-	"internal/scheduler": schedulerFloors,
-	"internal/server":    serverFloors,
-	"internal/storage":   storageFloors,
+	"internal/node":       nodeFloors,
+	"internal/scheduler":  schedulerFloors,
+	"internal/server":     serverFloors,
+	"internal/storage":    storageFloors,
+	"internal/watchcache": watchcacheFloors,
 }
 
 // clientSide and serverSide are the two banks of the wire: neither imports the
@@ -142,7 +153,7 @@ var inside = map[string]map[string]int{
 // upstream's.
 var (
 	clientSide = []string{"client", "informer", "workqueue", "controller", "scheduler", "node", "internal/client", "internal/controllers", "internal/node", "internal/scheduler"}
-	serverSide = []string{"storage", "watchcache", "server", "internal/storage", "internal/resource", "internal/server"}
+	serverSide = []string{"storage", "watchcache", "server", "internal/storage", "internal/watchcache", "internal/resource", "internal/server"}
 )
 
 // bans are imports that must not appear outside tests, each with its reason.

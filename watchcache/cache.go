@@ -5,21 +5,14 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"fairlead.dev/internal/watchcache/index"
+	"fairlead.dev/internal/watchcache/object"
+	"fairlead.dev/internal/watchcache/seqlog"
 	"fairlead.dev/storage"
 
 	"github.com/tidwall/btree"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
-
-// A Field is a field that field selectors may use besides metadata.name and metadata.namespace.
-type Field struct {
-	Label string
-	// Paths are the places in the JSON where the value may stand. The first one that holds a
-	// string, number or boolean counts.
-	Paths [][]string
-	// Zero is the value of objects in which no path holds one.
-	Zero string
-}
 
 // Options configure one Cache.
 type Options struct {
@@ -45,11 +38,9 @@ type Cache struct {
 	hub  *Hub
 	opts Options
 	name string // plural.group
-	// typePrefix is Options.TypePrefix.
-	typePrefix []byte
-	paths      *path
-	fieldAt    map[string]int
-	indexed    map[string]bool
+	kind *object.Kind
+	// indexed are Options.IndexFields.
+	indexed map[string]bool
 
 	// snap is a snapshot of the current state, nil if no reader has asked for one since the last
 	// change. A change clears it, so that the memory that only the snapshot holds is freed when its
@@ -70,7 +61,7 @@ type Cache struct {
 		lapses map[string]lapse
 
 		// ring holds the changes after revision floor, of ringBytes in total.
-		ring      seqLog[change]
+		ring      seqlog.Log[change]
 		ringBytes int
 		floor     storage.Revision
 		// packed is the first change of the ring that the packer has not reached;
@@ -81,13 +72,20 @@ type Cache struct {
 		tables           []*topicTable
 		topics, watchers int
 		// refs list the topics in which each change of the ring is logged, in the ring's order.
-		refs seqLog[topicRef]
+		refs seqlog.Log[topicRef]
 
-		indexes []*index
-		wanted  map[dimension]int
+		indexes index.Set
 		// pastSnapshots are the exact snapshots that were read lately.
 		pastSnapshots []*Snapshot
 	}
+}
+
+// kind returns the kind of the objects.
+func (o *Options) kind(encodings *object.Encodings) *object.Kind {
+	return object.NewKind(object.Kind{
+		Prefix: o.Prefix, Namespaced: o.Namespaced, Fields: o.Fields,
+		Read: o.Read, TypePrefix: []byte(o.TypePrefix), Encodings: encodings,
+	})
 }
 
 type topicRef struct {
@@ -96,10 +94,7 @@ type topicRef struct {
 }
 
 func newCache(h *Hub, o Options) *Cache {
-	c := &Cache{hub: h, opts: o, name: schema.GroupResource{Group: o.Group, Resource: o.Resource}.String(), paths: newPaths(o.Fields), fieldAt: map[string]int{}, indexed: map[string]bool{}, typePrefix: []byte(o.TypePrefix)}
-	for i, f := range o.Fields {
-		c.fieldAt[f.Label] = i
-	}
+	c := &Cache{hub: h, opts: o, name: schema.GroupResource{Group: o.Group, Resource: o.Resource}.String(), kind: o.kind(&h.encodings), indexed: map[string]bool{}}
 	for _, label := range o.IndexFields {
 		c.indexed[label] = true
 	}
@@ -112,12 +107,7 @@ func newCache(h *Hub, o Options) *Cache {
 func (c *Cache) Options() Options { return c.opts }
 
 // Key returns the store's key of an object of this resource.
-func (c *Cache) Key(namespace, name string) string {
-	if !c.opts.Namespaced {
-		return c.opts.Prefix + name
-	}
-	return c.opts.Prefix + namespace + "/" + name
-}
+func (c *Cache) Key(namespace, name string) string { return c.kind.Key(namespace, name) }
 
 // reset replaces all objects by those that the store held at a revision, and ends all watchers: the
 // changes in between are unknown.
@@ -130,10 +120,11 @@ func (c *Cache) reset(kvs []*storage.KeyValue, rev storage.Revision) {
 	c.mu.tree, unreadable = c.treeOf(kvs)
 	c.mu.lapses = c.lapsesOf(unreadable)
 	c.mu.last, c.mu.floor = rev, rev
-	c.mu.ring, c.mu.ringBytes = seqLog[change]{first: c.mu.ring.end()}, 0
-	c.mu.packed, c.mu.whole = c.mu.ring.first, 0
-	c.mu.refs = seqLog[topicRef]{}
-	c.mu.indexes, c.mu.pastSnapshots = nil, nil
+	c.mu.ring.Cut(len(c.mu.ring.Items()))
+	c.mu.ringBytes, c.mu.packed, c.mu.whole = 0, c.mu.ring.First(), 0
+	c.mu.refs = seqlog.Log[topicRef]{}
+	c.mu.indexes.Reset()
+	c.mu.pastSnapshots = nil
 	c.snap.Store(nil)
 }
 
@@ -143,7 +134,7 @@ func (c *Cache) treeOf(kvs []*storage.KeyValue) (tree *btree.Map[string, *Object
 	for _, kv := range kvs {
 		o := c.object(kv)
 		tree.Load(kv.Key, o)
-		if !o.readable() {
+		if !object.Readable(o) {
 			unreadable = append(unreadable, o)
 		}
 	}
@@ -181,7 +172,7 @@ func (c *Cache) Stats() Stats {
 	defer c.mu.RUnlock()
 	return Stats{
 		Objects:      c.mu.tree.Len(),
-		Events:       len(c.mu.ring.items),
+		Events:       len(c.mu.ring.Items()),
 		EventBytes:   c.mu.ringBytes,
 		Topics:       c.mu.topics,
 		Watchers:     c.mu.watchers,

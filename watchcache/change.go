@@ -1,8 +1,7 @@
 package watchcache
 
 import (
-	"slices"
-
+	"fairlead.dev/internal/watchcache/object"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 )
@@ -26,9 +25,8 @@ type change struct {
 func (ch *change) sameAttributes() bool {
 	if !ch.compared {
 		ch.compared = true
-		if ch.old != nil && ch.new != nil && ch.old.readable() == ch.new.readable() {
-			a, b := ch.old.read(), ch.new.read()
-			ch.same = slices.Equal(a.labels, b.labels) && slices.Equal(a.fields, b.fields)
+		if ch.old != nil && ch.new != nil && object.Readable(ch.old) == object.Readable(ch.new) {
+			ch.same = object.SameAttributes(ch.old, ch.new)
 		}
 	}
 	return ch.same
@@ -49,7 +47,7 @@ func (ch *change) size() int {
 	if ch.old == nil {
 		return overhead
 	}
-	return overhead + len(ch.old.kv().Value)
+	return overhead + object.StoredSize(ch.old)
 }
 
 // apply applies one event of the store. The hub calls it in revision order.
@@ -74,12 +72,10 @@ func (c *Cache) apply(ev *storage.Event, now int64) {
 	}
 	c.snap.Store(nil)
 	c.noteLapse(&ch)
-	for _, x := range c.mu.indexes {
-		x.apply(&ch)
-	}
+	c.mu.indexes.Apply(ch.old, ch.new)
 	c.dispatch(&ch)
 	c.traceChange(&ch)
-	c.mu.ring.append(ch)
+	c.mu.ring.Append(ch)
 	c.mu.ringBytes += ch.size()
 	if c.mu.whole += ch.size(); c.mu.whole > unpackedBytes+packStep {
 		c.hub.queuePack(c)
@@ -100,20 +96,20 @@ func (c *Cache) traceChange(ch *change) {
 	case ch.new == nil:
 		t = trace.Deleted
 	}
-	l.Cached(int64(ch.rev), c.name, ch.either().kv().Key[len(c.opts.Prefix):], t, int(ch.topics), l.Now())
+	l.Cached(int64(ch.rev), c.name, ch.either().Key()[len(c.opts.Prefix):], t, int(ch.topics), l.Now())
 }
 
 // forget drops the changes that are older than the history or exceed its size.
 func (c *Cache) forget(now int64) {
 	oldest := now - int64(c.hub.opts.History)
 	n := 0
-	for n < len(c.mu.ring.items) {
-		ch := &c.mu.ring.items[n]
+	for n < len(c.mu.ring.Items()) {
+		ch := &c.mu.ring.Items()[n]
 		if ch.at >= oldest && c.mu.ringBytes <= c.hub.opts.HistoryBytes {
 			break
 		}
 		c.mu.ringBytes -= ch.size()
-		if c.mu.ring.first+uint64(n) >= c.mu.packed {
+		if c.mu.ring.First()+uint64(n) >= c.mu.packed {
 			c.mu.whole -= ch.size()
 		}
 		c.mu.floor = ch.rev
@@ -122,11 +118,11 @@ func (c *Cache) forget(now int64) {
 	if n == 0 {
 		return
 	}
-	c.mu.ring.cut(n)
-	c.mu.packed = max(c.mu.packed, c.mu.ring.first)
-	for len(c.mu.refs.items) > 0 && c.mu.refs.items[0].seq < c.mu.ring.first {
-		t := c.mu.refs.items[0].topic
-		c.mu.refs.cut(1)
+	c.mu.ring.Cut(n)
+	c.mu.packed = max(c.mu.packed, c.mu.ring.First())
+	for len(c.mu.refs.Items()) > 0 && c.mu.refs.Items()[0].seq < c.mu.ring.First() {
+		t := c.mu.refs.Items()[0].topic
+		c.mu.refs.Cut(1)
 		c.trim(t)
 	}
 }

@@ -1,6 +1,8 @@
 package watchcache
 
 import (
+	"fairlead.dev/internal/watchcache/object"
+	"fairlead.dev/internal/watchcache/selection"
 	"fairlead.dev/storage"
 
 	"k8s.io/apimachinery/pkg/watch"
@@ -23,7 +25,7 @@ func (e Event) AppendObject(dst []byte) []byte { return e.Object.AppendJSONAt(ds
 // Encoding is like Object.Encoding, for bytes that contain the event's type and revision, such as a
 // watch frame.
 func (e Event) Encoding(id Encoding, build func(Event) ([]byte, error)) ([]byte, error) {
-	return e.Object.encode(encodingKey{id, e.Type}, func() ([]byte, error) { return build(e) })
+	return object.EncodeEvent(e.Object, id, e.Type, func() ([]byte, error) { return build(e) })
 }
 
 // eventOf returns the event by which a selection sees a change; was and is report whether the
@@ -45,13 +47,13 @@ func eventOf(ch *change, was, is bool) (Event, bool) {
 func (c *Cache) dispatch(ch *change) {
 	for _, tb := range c.mu.tables {
 		switch tb.kind {
-		case byNothing:
+		case selection.ByNothing:
 			c.appendToTopics(tb, "", ch, true, true)
-		case byNamespace:
+		case selection.ByNamespace:
 			c.appendToTopics(tb, ch.either().Namespace(), ch, true, true)
-		case byKey:
+		case selection.ByKey:
 			c.appendToTopics(tb, ch.either().Key(), ch, true, true)
-		case byValue:
+		case selection.ByValue:
 			c.dispatchValue(tb, ch)
 		}
 	}
@@ -61,10 +63,10 @@ func (c *Cache) dispatchValue(tb *topicTable, ch *change) {
 	var was, is string
 	var hadOld, hasNew bool
 	if ch.old != nil {
-		was, hadOld = tb.dim.value(ch.old)
+		was, hadOld = tb.dim.Value(ch.old)
 	}
 	if ch.new != nil {
-		is, hasNew = tb.dim.value(ch.new)
+		is, hasNew = tb.dim.Value(ch.new)
 	}
 	same := hadOld && hasNew && was == is
 	if hadOld {
@@ -82,22 +84,22 @@ func (c *Cache) appendToTopics(tb *topicTable, value string, ch *change, baseWas
 		if t.value != value {
 			continue
 		}
-		was := baseWas && ch.old != nil && t.filter.match(ch.old)
+		was := baseWas && ch.old != nil && t.filter.Match(ch.old)
 		is := false
 		switch {
 		case !baseIs || ch.new == nil:
 		case baseWas && ch.old != nil && (t.filter == nil || ch.sameAttributes()):
 			is = was
 		default:
-			is = t.filter.match(ch.new)
+			is = t.filter.Match(ch.new)
 		}
 		ev, ok := eventOf(ch, was, is)
 		if !ok {
 			continue
 		}
 		ch.topics++
-		t.log.append(ev)
-		c.mu.refs.append(topicRef{c.mu.ring.end(), t})
+		t.log.Append(ev)
+		c.mu.refs.Append(topicRef{c.mu.ring.End(), t})
 		c.hub.queue(t)
 	}
 }

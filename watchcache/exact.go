@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead.dev/internal/watchcache/object"
 	"fairlead.dev/storage"
 )
 
@@ -69,7 +70,7 @@ func (c *Cache) undo(rev storage.Revision) *Snapshot {
 		c.mu.Unlock()
 		return nil
 	}
-	tree, ring := c.mu.tree.Copy(), c.mu.ring.view(c.mu.ring.first)
+	tree, ring := c.mu.tree.Copy(), c.mu.ring.View(c.mu.ring.First())
 	unreadable := map[string]*Object{}
 	for key, l := range c.mu.lapses {
 		unreadable[key] = l.object
@@ -84,12 +85,12 @@ func (c *Cache) undo(rev storage.Revision) *Snapshot {
 			continue
 		}
 		tree.Set(key, ch.old)
-		if !ch.old.readable() {
+		if !object.Readable(ch.old) {
 			unreadable[key] = ch.old
 		}
 	}
 	s := &Snapshot{cache: c, rev: rev, tree: tree, unreadable: slices.Collect(maps.Values(unreadable)), used: time.Now()}
-	byKeys(s.unreadable)
+	object.SortByKey(s.unreadable)
 	return s
 }
 

@@ -35,7 +35,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-retry:
 		case <-tick.C:
 			h.forget()
-			h.encodings.sweep()
+			h.encodings.Sweep()
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (h *Hub) advance(target storage.Revision) error {
 	return nil
 }
 
-// noteMiss makes the cursor advance to rev and ring its bell, even if no event of ours occurs there. A
+// want makes the cursor advance to rev and ring its bell, even if no event of ours occurs there. A
 // cursor that is opened later is asked again.
 func (h *Hub) want(rev storage.Revision) {
 	if h.mu.cursor != nil {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead.dev/internal/watchcache/object"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 )
@@ -35,7 +36,7 @@ type HubOptions struct {
 type Hub struct {
 	store     storage.Store
 	opts      HubOptions
-	encodings encodings
+	encodings object.Encodings
 	// applied is the revision up to which every cache is complete.
 	applied  atomic.Int64
 	rebuilds atomic.Int64
@@ -85,7 +86,7 @@ func NewHub(s storage.Store, o HubOptions) (*Hub, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Hub{store: s, opts: o, kick: make(chan struct{}, 1)}
-	h.encodings.limit = o.EncodingBytes
+	h.encodings.Limit = o.EncodingBytes
 	h.mu.caches = map[string]*Cache{}
 	rev, err := s.Current(context.Background())
 	if err != nil {
@@ -161,7 +162,7 @@ func (h *Hub) Stats() HubStats {
 	return HubStats{
 		Revision:      rev,
 		Behind:        max(0, int64(h.store.Revision()-rev)),
-		EncodingBytes: h.encodings.size.Load(),
+		EncodingBytes: h.encodings.Size(),
 		Rebuilds:      h.rebuilds.Load(),
 	}
 }

@@ -1,133 +1,36 @@
 package watchcache
 
 import (
-	"bytes"
-	"strings"
-	"sync/atomic"
-
+	"fairlead.dev/internal/watchcache/object"
+	"fairlead.dev/internal/watchcache/selection"
 	"fairlead.dev/storage"
-
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 )
 
-// An Object is one object as of one revision. It is immutable and shared by all readers; its
-// attributes are read from its bytes once and kept.
-type Object struct {
-	cache *Cache
-	body  atomic.Pointer[body]
-	// splice is the place of the resource version in the value.
-	splice     splice
-	attributes atomic.Pointer[attributes]
-	encodings  atomic.Pointer[encoded]
-	sizes      atomic.Pointer[encodedSize]
-}
+type (
+	// An Object is one object as of one revision. It is immutable and shared by all readers. Its
+	// bytes are those of the store; its labels and fields are read from them once and kept.
+	Object = object.Object
+	// A Field is a field that field selectors may use besides metadata.name and
+	// metadata.namespace.
+	Field = object.Field
+	// An Encoding names an encoding of an object other than its stored bytes: protobuf, a table's
+	// row, another API version, a watch frame. Two builders that use the same Encoding must build
+	// the same bytes.
+	Encoding = object.Encoding
+	// A Selection is the part of a resource that a list or a watch reads. The zero value selects
+	// everything; all conditions must hold. A field that the resource does not have is empty on
+	// every object.
+	Selection = selection.Selection
+)
 
-// NewObject reads a stored key. It fails if the value is not a JSON object, if its metadata is not
-// one, or if Options.Read fails.
+// NewObject reads a stored key of the cache's resource. It fails if the value is not a JSON object,
+// if its metadata is not one, or if Options.Read fails.
 //
 // A value that carries metadata.resourceVersion, which this server never writes, is copied without
 // it.
-func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) {
-	kv, err := c.stored(kv)
-	if err != nil {
-		return nil, err
-	}
-	s, at, err := findSplice(kv.Value)
-	if err == nil && at > 0 {
-		kv = withValue(kv, append(append(bytes.Clone(kv.Value[:at]), "{}"...), kv.Value[at+len("null"):]...))
-		s = splice{int32(at + 1), intoEmptyMetadata}
-	}
-	if err == nil && s.kind == intoMetadata && mayHoldVersion(kv.Value) && holdsVersion(kv.Value, s) {
-		kv, s, err = withoutVersion(kv, s)
-	}
-	if err != nil {
-		return nil, err
-	}
-	o := &Object{cache: c, splice: s}
-	o.body.Store(&body{kv: kv})
-	return o, nil
-}
+func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) { return object.New(kv, c.kind) }
 
-// Key returns the object's key in the store.
-func (o *Object) Key() string { return o.kv().Key }
-
-// Namespace returns the object's namespace, "" if its resource is not namespaced.
-func (o *Object) Namespace() string {
-	namespace, _ := o.cache.names(o.Key())
-	return namespace
-}
-
-// Name returns the object's name.
-func (o *Object) Name() string {
-	_, name := o.cache.names(o.Key())
-	return name
-}
-
-// UID returns metadata.uid.
-func (o *Object) UID() types.UID { return types.UID(o.read().uid) }
-
-// Revision returns the revision of the last write: the resource version.
-func (o *Object) Revision() storage.Revision { return o.kv().ModRevision }
-
-// CreateRevision returns the revision of the creation.
-func (o *Object) CreateRevision() storage.Revision { return o.kv().CreateRevision }
-
-// Value returns the object as stored, JSON without a resource version. It must not be changed.
-func (o *Object) Value() []byte { return o.body.Load().value() }
-
-// AppendJSON appends the object with its resource version.
-func (o *Object) AppendJSON(dst []byte) []byte { return o.AppendJSONAt(dst, o.Revision()) }
-
-// Labels returns the object's labels.
-func (o *Object) Labels() labels.Labels { return o.read() }
-
-// Fields returns metadata.name, metadata.namespace and Options.Fields.
-func (o *Object) Fields() fields.Fields { return (*objectFields)(o) }
-
-func (o *Object) field(name string) (string, bool) {
-	switch name {
-	case "metadata.name":
-		return o.Name(), true
-	case "metadata.namespace":
-		return o.Namespace(), true
-	}
-	i, ok := o.cache.fieldAt[name]
-	if !ok {
-		return "", false
-	}
-	return o.read().fields[i], true
-}
-
-// read scans the object when its attributes are first needed. Two concurrent readers may both scan
-// it, with the same result.
-func (o *Object) read() *attributes {
-	f := o.attributes.Load()
-	if f != nil {
-		return f
-	}
-	b := o.body.Load()
-	value := b.value()
-	if !o.readable() {
-		value = nil
-	}
-	f = scanAttributes(value, o.cache.paths, o.cache.opts.Fields)
-	if b.base == nil {
-		o.attributes.Store(f)
-		if o.body.Load() != b {
-			o.attributes.Store(nil) // packed meanwhile: its old bytes must be freed
-		}
-	}
-	return f
-}
-
-// names splits a key of this cache.
-func (c *Cache) names(key string) (namespace, name string) {
-	rest := key[len(c.opts.Prefix):]
-	if !c.opts.Namespaced {
-		return "", rest
-	}
-	namespace, name, _ = strings.Cut(rest, "/")
-	return namespace, name
+// compile compiles a selection of the cache's objects.
+func (c *Cache) compile(sel Selection) selection.Matcher {
+	return selection.Compile(c.kind, c.indexed, sel)
 }

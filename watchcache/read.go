@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead.dev/internal/watchcache/selection"
 	"fairlead.dev/storage"
 )
 
@@ -198,12 +199,27 @@ func (c *Cache) present() (*Snapshot, error) {
 	if c.mu.err != nil {
 		return nil, c.mu.err
 	}
-	s := &Snapshot{cache: c, rev: c.hub.Revision(), tree: c.mu.tree.Copy(), unreadable: c.unreadable()}
-	for _, x := range c.mu.indexes {
-		s.indexes = append(s.indexes, x.copy())
-	}
+	s := &Snapshot{cache: c, rev: c.hub.Revision(), tree: c.mu.tree.Copy(), indexes: c.mu.indexes.Copy(), unreadable: c.unreadable()}
 	c.snap.Store(s)
 	return s, nil
+}
+
+// noteMiss records that a list missed an index, and builds it if that is worth it.
+func (c *Cache) noteMiss(dim selection.Dimension) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.err != nil {
+		return
+	}
+	built := c.mu.indexes.Miss(dim, func(yield func(*Object)) {
+		c.mu.tree.Scan(func(_ string, o *Object) bool {
+			yield(o)
+			return true
+		})
+	})
+	if built {
+		c.snap.Store(nil)
+	}
 }
 
 // Changed returns the revision of the resource's newest change, or of the cache's loading: a cheap

@@ -3,23 +3,25 @@ package watchcache
 import (
 	"errors"
 
+	"fairlead.dev/internal/watchcache/object"
+	"fairlead.dev/internal/watchcache/selection"
 	"fairlead.dev/storage"
 )
 
 // A replay brings a watcher from its start to the point at which its topic takes over. It reads
 // from the cache's ring or, before the ring's first change, from the store.
 type replay struct {
-	matcher matcher
+	matcher selection.Matcher
 	// from and to are positions in the ring.
 	from, to uint64
-	// cursor reads the store up to the revision until; queue holds its events that have not been
-	// checkInterval.
+	// cursor reads the store up to the revision until; queue holds its events that are not yet
+	// examined.
 	cursor storage.Cursor
 	closed chan struct{}
 	until  storage.Revision
 	queue  []storage.Event
 	seen   storage.Revision
-	// rungEarly holds, by key, the last readable states of objects that are unreadable at the replay's
+	// before holds, by key, the last readable states of objects that are unreadable at the replay's
 	// position; nil for an unknown one.
 	before map[string]*Object
 }
@@ -28,7 +30,7 @@ type replay struct {
 const maxReplayed = 4096
 
 // replayStore opens the store after a revision.
-func (c *Cache) replayStore(m matcher, after, until storage.Revision) (*replay, error) {
+func (c *Cache) replayStore(m selection.Matcher, after, until storage.Revision) (*replay, error) {
 	if after < c.hub.store.Compacted() {
 		return nil, storage.ErrCompacted
 	}
@@ -77,10 +79,10 @@ func (r *replay) next(w *Watcher) (events []Event, progress storage.Revision, mo
 		err = w.topic.err
 	case w.slot < 0:
 		err = storage.ErrClosed
-	case r.from < c.mu.ring.first:
+	case r.from < c.mu.ring.First():
 		err = w.expired()
 	default:
-		view = c.mu.ring.view(r.from)[:r.to-r.from]
+		view = c.mu.ring.View(r.from)[:r.to-r.from]
 	}
 	c.mu.RUnlock()
 	if err != nil {
@@ -111,17 +113,17 @@ func (r *replay) enough(changes int, events []Event) bool {
 // add appends the event by which the selection sees a change. Each lapse that a replay meets is
 // over by now and is skipped.
 func (r *replay) add(events []Event, ch *change) []Event {
-	if f := r.matcher.filter; f == nil || !f.readable {
-		if ch.new != nil && !ch.new.readable() {
+	if !r.matcher.Filter.SkipsUnreadable() {
+		if ch.new != nil && !object.Readable(ch.new) {
 			return events
 		}
-		if ch.old != nil && !ch.old.readable() {
+		if ch.old != nil && !object.Readable(ch.old) {
 			over := *ch
 			over.old = ch.lastReadable
 			ch = &over
 		}
 	}
-	if ev, ok := eventOf(ch, r.matcher.match(ch.old), r.matcher.match(ch.new)); ok {
+	if ev, ok := eventOf(ch, r.matcher.Match(ch.old), r.matcher.Match(ch.new)); ok {
 		events = append(events, ev)
 	}
 	return events
@@ -131,13 +133,13 @@ func (r *replay) add(events []Event, ch *change) []Event {
 // lapse that it ends.
 func (r *replay) lapse(ch *change) {
 	key := ch.either().Key()
-	if ch.old != nil && !ch.old.readable() {
+	if ch.old != nil && !object.Readable(ch.old) {
 		ch.lastReadable = r.before[key]
 	}
 	switch {
-	case ch.new == nil || ch.new.readable():
+	case ch.new == nil || object.Readable(ch.new):
 		delete(r.before, key)
-	case ch.old == nil || ch.old.readable():
+	case ch.old == nil || object.Readable(ch.old):
 		if r.before == nil {
 			r.before = map[string]*Object{}
 		}

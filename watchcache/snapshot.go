@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"fairlead.dev/internal/watchcache/index"
+	"fairlead.dev/internal/watchcache/object"
+	"fairlead.dev/internal/watchcache/selection"
 	"fairlead.dev/storage"
 
 	"github.com/tidwall/btree"
@@ -17,7 +20,7 @@ type Snapshot struct {
 	cache   *Cache
 	rev     storage.Revision
 	tree    *btree.Map[string, *Object]
-	indexes []*index
+	indexes []*index.Index
 	// unreadable are the tree's objects whose values are unreadable, in the order of their keys.
 	unreadable []*Object
 	// used is the time of the last read of a snapshot of the past; guarded by Cache.mu.
@@ -38,7 +41,7 @@ func (s *Snapshot) Get(namespace, name string) (*Object, error) {
 
 // whole returns the object, which may be nil, unless its value is unreadable.
 func (c *Cache) whole(o *Object) (*Object, error) {
-	if o != nil && !o.readable() {
+	if o != nil && !object.Readable(o) {
 		e := c.unreadableError([]*Object{o})
 		e.Range = false
 		return nil, e
@@ -70,12 +73,12 @@ func (s *Snapshot) List(sel Selection, after string, limit int) (iter.Seq[*Objec
 func (s *Snapshot) Count(sel Selection, after string) int {
 	m := s.cache.compile(sel)
 	switch {
-	case m.filter != nil:
-	case m.base.kind == byNothing:
+	case m.Filter != nil:
+	case m.Base.Kind == selection.ByNothing:
 		return s.tree.Len() - s.rank(after, true)
-	case m.base.kind == byNamespace:
+	case m.Base.Kind == selection.ByNamespace:
 		// All keys with the prefix "a/" lie before "a0": '0' follows '/'.
-		begin := s.cache.opts.Prefix + m.base.value
+		begin := s.cache.opts.Prefix + m.Base.Value
 		return max(0, s.rank(begin+"0", false)-max(s.rank(begin+"/", false), s.rank(after, true)))
 	}
 	n := 0
@@ -95,32 +98,31 @@ func (s *Snapshot) rank(key string, itself bool) int {
 
 // walk calls f for the objects of a selection until f returns false. If it begins a list, a missing
 // index is noted.
-func (s *Snapshot) walk(m *matcher, after string, begins bool, f func(*Object) bool) {
-	if m.filter != nil && m.filter.nothing {
+func (s *Snapshot) walk(m *selection.Matcher, after string, begins bool, f func(*Object) bool) {
+	if m.Filter.Nothing() {
 		return
 	}
 	start := s.cache.opts.Prefix
-	scoped := m.base.kind == byNamespace
-	switch m.base.kind {
-	case byKey:
-		if o, ok := s.tree.Get(m.base.value); ok && o.Key() > after && m.filter.match(o) {
+	scoped := m.Base.Kind == selection.ByNamespace
+	switch m.Base.Kind {
+	case selection.ByKey:
+		if o, ok := s.tree.Get(m.Base.Value); ok && o.Key() > after && m.Filter.Match(o) {
 			f(o)
 		}
 		return
-	case byNamespace:
-		start += m.base.value + "/"
-	case byValue:
-		if x := findIndex(s.indexes, m.base.dim); x != nil {
-			x.touch()
-			x.walk(m.base.value, after, func(o *Object) bool { return m.goesOn() && (!m.filter.match(o) || f(o)) })
+	case selection.ByNamespace:
+		start += m.Base.Value + "/"
+	case selection.ByValue:
+		if x := index.Find(s.indexes, m.Base.Dim); x != nil {
+			x.Walk(m.Base.Value, after, func(o *Object) bool { return m.GoesOn() && (!m.Filter.Match(o) || f(o)) })
 			return
 		}
-		if begins && s.tree.Len() >= minIndexed {
-			defer s.cache.noteMiss(m.base.dim)
+		if begins && s.tree.Len() >= index.MinObjects {
+			defer s.cache.noteMiss(m.Base.Dim)
 		}
 	}
 	// Within a namespace the base is known to hold.
-	inBase := m.base.kind != byValue
+	inBase := m.Base.Kind != selection.ByValue
 	prefix := start
 	first := true
 	s.tree.Ascend(max(start, after), func(key string, o *Object) bool {
@@ -131,9 +133,9 @@ func (s *Snapshot) walk(m *matcher, after string, begins bool, f func(*Object) b
 			}
 		}
 		switch {
-		case !m.goesOn(), scoped && !strings.HasPrefix(key, prefix):
+		case !m.GoesOn(), scoped && !strings.HasPrefix(key, prefix):
 			return false
-		case inBase && !m.filter.match(o) || !inBase && !m.match(o):
+		case inBase && !m.Filter.Match(o) || !inBase && !m.Match(o):
 			return true
 		}
 		return f(o)

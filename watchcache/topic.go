@@ -8,14 +8,16 @@ import (
 	"sort"
 	"sync"
 
+	"fairlead.dev/internal/watchcache/selection"
+	"fairlead.dev/internal/watchcache/seqlog"
 	"fairlead.dev/storage"
 )
 
 // A topicTable holds the topics of one kind of base by the value that is looked up. Its map is
 // keyed by hashes of the values: the garbage collector then follows one pointer for a topic.
 type topicTable struct {
-	kind   baseKind
-	dim    dimension
+	kind   selection.BaseKind
+	dim    selection.Dimension
 	topics map[uint64]*topic
 }
 
@@ -31,8 +33,8 @@ type topic struct {
 	value string
 	// next is another topic of the same base, or of one whose value has the same hash.
 	next   *topic
-	filter *filter
-	log    seqLog[Event]
+	filter *selection.Filter
+	log    seqlog.Log[Event]
 	// since: the log holds every event of the selection after this revision.
 	since storage.Revision
 	// bells guards watchers against the feeder, which rings without Cache.mu; writers hold both.
@@ -50,10 +52,10 @@ type topic struct {
 	queued bool
 }
 
-// topicTable finds the table of a base; nil if it does not exist.
-func (c *Cache) table(b *base) *topicTable {
+// table finds the table of a base; nil if it does not exist.
+func (c *Cache) table(b *selection.Base) *topicTable {
 	for _, tb := range c.mu.tables {
-		if tb.kind == b.kind && tb.dim == b.dim {
+		if tb.kind == b.Kind && tb.dim == b.Dim {
 			return tb
 		}
 	}
@@ -62,23 +64,23 @@ func (c *Cache) table(b *base) *topicTable {
 
 // newWatcher finds or makes the topic of a selection and makes a watcher of it. Most topics have
 // one watcher, so both are one allocation: fewer objects for the garbage collector to visit.
-func (c *Cache) newWatcher(m *matcher) *Watcher {
-	tb := c.table(&m.base)
+func (c *Cache) newWatcher(m *selection.Matcher) *Watcher {
+	tb := c.table(&m.Base)
 	if tb == nil {
-		tb = &topicTable{kind: m.base.kind, dim: m.base.dim, topics: map[uint64]*topic{}}
+		tb = &topicTable{kind: m.Base.Kind, dim: m.Base.Dim, topics: map[uint64]*topic{}}
 		c.mu.tables = append(c.mu.tables, tb)
 	}
-	hash := maphash.String(tableSeed, m.base.value)
+	hash := maphash.String(tableSeed, m.Base.Value)
 	head := tb.topics[hash]
 	for t := head; t != nil; t = t.next {
-		if t.value == m.base.value && (m.filter == nil && t.filter == nil || m.filter != nil && t.filter != nil && m.filter.text == t.filter.text) {
+		if t.value == m.Base.Value && m.Filter.Equal(t.filter) {
 			return &Watcher{topic: t}
 		}
 	}
 	both := &struct {
 		Watcher
 		topic
-	}{Watcher{}, topic{table: tb, value: m.base.value, next: head, filter: m.filter, since: c.mu.last}}
+	}{Watcher{}, topic{table: tb, value: m.Base.Value, next: head, filter: m.Filter, since: c.mu.last}}
 	w, t := &both.Watcher, &both.topic
 	w.topic = t
 	t.bells.watchers = t.bells.first[:0]
@@ -115,24 +117,24 @@ func (c *Cache) trim(t *topic) {
 	if t.gone {
 		return
 	}
-	t.since = max(t.since, t.log.items[0].Revision)
-	t.log.cut(1)
-	if len(t.log.items) == 0 && len(t.bells.watchers) == 0 {
+	t.since = max(t.since, t.log.Items()[0].Revision)
+	t.log.Cut(1)
+	if len(t.log.Items()) == 0 && len(t.bells.watchers) == 0 {
 		c.remove(t)
 	}
 }
 
 // seek returns the position in the log of the first event after a revision.
 func (t *topic) seek(after storage.Revision) uint64 {
-	items := t.log.items
-	return t.log.first + uint64(sort.Search(len(items), func(i int) bool { return items[i].Revision > after }))
+	items := t.log.Items()
+	return t.log.First() + uint64(sort.Search(len(items), func(i int) bool { return items[i].Revision > after }))
 }
 
 // end ends all watchers of the topic.
 func (c *Cache) end(t *topic, err error) {
 	t.err, t.gone = err, true
 	if errors.Is(err, storage.ErrCompacted) { // otherwise the logged events are still to be read
-		t.log = seqLog[Event]{}
+		t.log = seqlog.Log[Event]{}
 	}
 	c.hub.queue(t)
 }

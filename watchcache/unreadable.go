@@ -1,12 +1,11 @@
 package watchcache
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
+	"fairlead.dev/internal/watchcache/object"
+	"fairlead.dev/internal/watchcache/selection"
 	"fairlead.dev/storage"
 )
 
@@ -55,62 +54,27 @@ const maxUnreadable = 100
 func (c *Cache) unreadableError(objects []*Object) *UnreadableError {
 	e := &UnreadableError{Group: c.opts.Group, Resource: c.opts.Resource, Range: true}
 	for _, o := range objects[:min(len(objects), maxUnreadable+1)] {
-		e.Objects = append(e.Objects, Unreadable{o.Key(), o.Revision(), o.readError()})
+		e.Objects = append(e.Objects, Unreadable{o.Key(), o.Revision(), object.ReadError(o)})
 	}
 	return e
-}
-
-// readable reports whether the object's value can be read.
-func (o *Object) readable() bool { return o.splice.kind != nowhere }
-
-// readError returns why the value is unreadable.
-func (o *Object) readError() error {
-	_, err := NewObject(withValue(o.kv(), o.Value()), o.cache)
-	return err
 }
 
 // Check returns the error with which a cache with these options would fail to read a stored key;
 // nil if it could read it.
 func Check(kv *storage.KeyValue, o Options) error {
-	_, err := NewObject(kv, &Cache{opts: o, typePrefix: []byte(o.TypePrefix)})
+	_, err := object.New(kv, o.kind(nil))
 	return err
 }
 
 // object returns the object of a stored key, readable or not.
 func (c *Cache) object(kv *storage.KeyValue) *Object {
-	o, err := NewObject(kv, c)
+	o, err := object.New(kv, c.kind)
 	if err != nil {
 		c.decodeErrors.Add(1)
-		o = &Object{cache: c, splice: splice{kind: nowhere}}
-		o.body.Store(&body{kv: kv})
+		o = object.NewUnreadable(kv, c.kind)
 	}
 	return o
 }
-
-// stored returns the key with its value as JSON of the cache's kind and version.
-func (c *Cache) stored(kv *storage.KeyValue) (*storage.KeyValue, error) {
-	if c.opts.Read != nil && !bytes.HasPrefix(kv.Value, c.typePrefix) {
-		value, err := c.opts.Read(kv.Value)
-		if err != nil {
-			return nil, err
-		}
-		kv = withValue(kv, value)
-	}
-	if !looksComplete(kv.Value) && !json.Valid(kv.Value) {
-		return nil, errNotJSON
-	}
-	return kv, nil
-}
-
-// looksComplete reports whether the text ends as a JSON object does and has as many opening as
-// closing braces. Valid JSON that fails this test is rare, as is truncated text that passes it, and
-// the test is twenty times as fast as parsing.
-func looksComplete(b []byte) bool {
-	b = bytes.TrimRight(b, " \n\t\r")
-	return len(b) > 0 && b[len(b)-1] == '}' && bytes.Count(b, opening) == bytes.Count(b, closing)
-}
-
-var opening, closing = []byte("{"), []byte("}")
 
 // A lapse is a time during which a key's value is unreadable.
 type lapse struct {
@@ -124,22 +88,22 @@ type lapse struct {
 // which a lapse begins.
 func (c *Cache) noteLapse(ch *change) {
 	switch {
-	case ch.old != nil && !ch.old.readable():
+	case ch.old != nil && !object.Readable(ch.old):
 		key := ch.old.Key()
 		l := c.mu.lapses[key]
 		ch.lastReadable = l.last
 		delete(c.mu.lapses, key)
-		if ch.new == nil || ch.new.readable() {
+		if ch.new == nil || object.Readable(ch.new) {
 			return
 		}
 		c.lapses()[key] = lapse{ch.new, l.last}
-	case ch.new != nil && !ch.new.readable():
+	case ch.new != nil && !object.Readable(ch.new):
 		c.lapses()[ch.new.Key()] = lapse{ch.new, ch.old}
 	default:
 		return
 	}
 	err := c.unreadableError([]*Object{ch.new})
-	if ch.old == nil || ch.old.readable() { // otherwise it is in the log already
+	if ch.old == nil || object.Readable(ch.old) { // otherwise it is in the log already
 		c.hub.opts.Log.Error("stored object cannot be read", "resource", c.name, "key", ch.new.Key(), "revision", ch.new.Revision(), "error", err.Objects[0].Err)
 	}
 	c.endCovering(ch.new, err)
@@ -159,8 +123,8 @@ func (c *Cache) endCovering(o *Object, err error) {
 	for _, tb := range c.mu.tables {
 		for _, t := range tb.topics {
 			for ; t != nil; t = t.next {
-				m := matcher{base: base{tb.kind, tb.dim, t.value}, filter: t.filter}
-				if m.covers(o) {
+				m := selection.Matcher{Base: selection.Base{Kind: tb.kind, Dim: tb.dim, Value: t.value}, Filter: t.filter}
+				if m.Covers(o) {
 					concerned = append(concerned, t)
 				}
 			}
@@ -172,29 +136,11 @@ func (c *Cache) endCovering(o *Object, err error) {
 	}
 }
 
-// covers reports whether the object lies in the selection's range: whether, judged by its key
-// alone, it might be in the selection.
-func (m *matcher) covers(o *Object) bool {
-	switch m.base.kind {
-	case byKey:
-		if m.base.value != o.Key() {
-			return false
-		}
-	case byNamespace:
-		if m.base.value != o.Namespace() {
-			return false
-		}
-	}
-	f := m.filter
-	return f == nil || !f.nothing && !f.readable &&
-		(f.namespace == "" || f.namespace == o.Namespace()) && (f.name == "" || f.name == o.Name())
-}
-
 // unreadableIn returns the error for a selection whose range holds some of the objects.
-func (c *Cache) unreadableIn(m *matcher, objects []*Object, after string) error {
+func (c *Cache) unreadableIn(m *selection.Matcher, objects []*Object, after string) error {
 	var found []*Object
 	for _, o := range objects {
-		if o.Key() > after && m.covers(o) {
+		if o.Key() > after && m.Covers(o) {
 			found = append(found, o)
 		}
 	}
@@ -213,18 +159,14 @@ func (c *Cache) unreadable() []*Object {
 	for _, l := range c.mu.lapses {
 		objects = append(objects, l.object)
 	}
-	byKeys(objects)
+	object.SortByKey(objects)
 	return objects
-}
-
-func byKeys(objects []*Object) {
-	slices.SortFunc(objects, func(a, b *Object) int { return strings.Compare(a.Key(), b.Key()) })
 }
 
 // Unreadable reports whether the object exists and its value is unreadable.
 func (s *Snapshot) Unreadable(namespace, name string) bool {
 	o, ok := s.tree.Get(s.cache.Key(namespace, name))
-	return ok && !o.readable()
+	return ok && !object.Readable(o)
 }
 
 // lapsesOf returns the lapses of the unreadable objects among those loaded, and logs them in one
@@ -240,7 +182,7 @@ func (c *Cache) lapsesOf(unreadable []*Object) map[string]lapse {
 			names = append(names, o.Key())
 		}
 	}
-	c.hub.opts.Log.Error("stored objects cannot be read", "resource", c.name, "count", len(unreadable), "keys", strings.Join(names, " "), "error", unreadable[0].readError())
+	c.hub.opts.Log.Error("stored objects cannot be read", "resource", c.name, "count", len(unreadable), "keys", strings.Join(names, " "), "error", object.ReadError(unreadable[0]))
 	return lapses
 }
 

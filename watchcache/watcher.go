@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sort"
 
+	"fairlead.dev/internal/watchcache/bell"
+	"fairlead.dev/internal/watchcache/selection"
 	"fairlead.dev/storage"
 )
 
@@ -12,7 +14,7 @@ import (
 type Watcher struct {
 	topic *topic
 	cache *Cache
-	bell  bell
+	bell  bell.Bell
 	// replay yields the events before pos, nil once they are delivered.
 	replay *replay
 	// pos is the next event in the topic's log.
@@ -65,7 +67,7 @@ func (c *Cache) WatchFrom(ctx context.Context, s *Snapshot, sel Selection) (*Wat
 // enter puts a new watcher into its topic. If the ring does not reach back to after, the store must
 // be read until the revision returned. With the hub's lock no batch is half applied: the changes
 // applied so far and the topic's log from here on are exactly the two halves of the history.
-func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until storage.Revision, err error) {
+func (c *Cache) enter(m *selection.Matcher, after storage.Revision) (w *Watcher, until storage.Revision, err error) {
 	c.hub.mu.Lock()
 	defer c.hub.mu.Unlock()
 	if after > c.hub.Revision() {
@@ -85,16 +87,16 @@ func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until sto
 	}
 	w = c.newWatcher(m)
 	t := w.topic
-	w.cache, w.pos, w.after, w.slot = c, t.log.end(), after, len(t.bells.watchers)
+	w.cache, w.pos, w.after, w.slot = c, t.log.End(), after, len(t.bells.watchers)
 	switch {
 	case after >= t.since:
-		if w.pos = t.seek(after); w.pos < t.log.end() {
+		if w.pos = t.seek(after); w.pos < t.log.End() {
 			w.ring()
 		}
 	case after >= c.mu.floor:
 		ring := &c.mu.ring
-		i := sort.Search(len(ring.items), func(i int) bool { return ring.items[i].rev > after })
-		w.replay = &replay{matcher: *m, from: ring.first + uint64(i), to: ring.end()}
+		i := sort.Search(len(ring.Items()), func(i int) bool { return ring.Items()[i].rev > after })
+		w.replay = &replay{matcher: *m, from: ring.First() + uint64(i), to: ring.End()}
 	default:
 		until = c.hub.Revision()
 	}
@@ -107,20 +109,20 @@ func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until sto
 
 // Bell returns the channel that is signalled when Next may have events, and when it would fail. It
 // may be signalled without either.
-func (w *Watcher) Bell() <-chan struct{} { return w.bell.channel() }
+func (w *Watcher) Bell() <-chan struct{} { return w.bell.Channel() }
 
 // Ring rings the bell, for a reader that also waits for something else than events. Any goroutine
 // may call it.
-func (w *Watcher) Ring() { w.bell.ring() }
+func (w *Watcher) Ring() { w.bell.Ring() }
 
 // OnRing makes f the reaction to the bell from now on, and calls it once now. f is called with
 // locks held: it must not block, nor call the watcher or its cache.
 func (w *Watcher) OnRing(f func()) {
-	w.bell.attach(&ringer{call: f})
+	w.bell.OnRing(f)
 	f()
 }
 
-func (w *Watcher) ring() { w.bell.ring() }
+func (w *Watcher) ring() { w.bell.Ring() }
 
 // Next returns the events since the last call, without waiting, and the revision up to which the
 // watcher has now seen all events. If there may be more at once, the bell has been rung. The events
@@ -191,14 +193,14 @@ func (w *Watcher) pending() ([]Event, error) {
 	switch {
 	case w.slot < 0:
 		return nil, storage.ErrClosed
-	case t.err != nil && (w.pos < t.log.first || w.pos >= t.log.end()):
+	case t.err != nil && (w.pos < t.log.First() || w.pos >= t.log.End()):
 		return nil, t.err
 	case t.err != nil:
-		return t.log.view(w.pos), t.err
-	case w.pos < t.log.first:
+		return t.log.View(w.pos), t.err
+	case w.pos < t.log.First():
 		return nil, w.expired()
 	}
-	return t.log.view(w.pos), nil
+	return t.log.View(w.pos), nil
 }
 
 func (w *Watcher) expired() error {
@@ -230,7 +232,7 @@ func (w *Watcher) Close() {
 	}
 	// A topic without a filter adds no cost to writes; it stays while its log can serve a watcher
 	// that comes back.
-	if last == 0 && !t.gone && (t.filter != nil || len(t.log.items) == 0) {
+	if last == 0 && !t.gone && (t.filter != nil || len(t.log.Items()) == 0) {
 		c.remove(t)
 	}
 }
@@ -246,7 +248,7 @@ func (w *Watcher) After(rev storage.Revision) []storage.Revision {
 		return nil
 	}
 	var revs []storage.Revision
-	for _, e := range t.log.view(t.seek(max(rev, w.after))) {
+	for _, e := range t.log.View(t.seek(max(rev, w.after))) {
 		revs = append(revs, e.Revision)
 	}
 	return revs

@@ -1,43 +1,47 @@
-package watchcache
+package selection
 
 import (
 	"fmt"
 	"strings"
 
+	"fairlead.dev/internal/watchcache/object"
+
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
+	operator "k8s.io/apimachinery/pkg/selection"
 )
 
-// compile splits a selection into a base, which is looked up, and a filter, which is evaluated. The
+// Compile splits a selection into a base, which is looked up, and a filter, which is evaluated. The
 // best look-up wins: one object, then an indexed field, then a label, then a namespace.
-func (c *Cache) compile(sel Selection) matcher {
-	f := filter{namespace: sel.Namespace, name: sel.Name, readable: sel.Readable}
-	if !c.opts.Namespaced {
+//
+// indexed are the labels of the fields that are looked up.
+func Compile(k *object.Kind, indexed map[string]bool, sel Selection) Matcher {
+	f := Filter{namespace: sel.Namespace, name: sel.Name, readable: sel.Readable}
+	if !k.Namespaced {
 		f.namespace = ""
 	}
-	var values []base
-	f.takeFields(c, sel.Fields, &values)
+	var values []Base
+	f.takeFields(k, indexed, sel.Fields, &values)
 	f.takeLabels(sel.Labels, &values)
 
-	var b base
+	var b Base
 	switch {
-	case f.name != "" && (f.namespace != "" || !c.opts.Namespaced):
-		b = base{kind: byKey, value: c.Key(f.namespace, f.name)}
+	case f.name != "" && (f.namespace != "" || !k.Namespaced):
+		b = Base{Kind: ByKey, Value: k.Key(f.namespace, f.name)}
 		f.name, f.namespace = "", ""
 		f.restore(values)
 	case len(values) > 0:
 		b = values[0]
 		f.restore(values[1:])
 	case f.namespace != "":
-		b = base{kind: byNamespace, value: strings.Clone(f.namespace)}
+		b = Base{Kind: ByNamespace, Value: strings.Clone(f.namespace)}
 		f.namespace = ""
 	}
-	return matcher{base: b, filter: f.finish()}
+	return Matcher{Base: b, Filter: f.finish()}
 }
 
 // takeFields moves the selector into the filter, except names, namespaces and indexed values.
-func (f *filter) takeFields(c *Cache, s fields.Selector, values *[]base) {
+func (f *Filter) takeFields(k *object.Kind, indexed map[string]bool, s fields.Selector, values *[]Base) {
 	if s == nil || s.Empty() {
 		return
 	}
@@ -46,28 +50,28 @@ func (f *filter) takeFields(c *Cache, s fields.Selector, values *[]base) {
 		f.nothing = true
 	}
 	for _, r := range reqs {
-		equal := r.Operator != selection.NotEquals
+		equal := r.Operator != operator.NotEquals
 		switch {
 		case equal && r.Value != "" && r.Field == "metadata.name":
 			f.narrow(&f.name, r.Value)
-		case equal && r.Value != "" && r.Field == "metadata.namespace" && c.opts.Namespaced:
+		case equal && r.Value != "" && r.Field == "metadata.namespace" && k.Namespaced:
 			f.narrow(&f.namespace, r.Value)
-		case equal && c.indexed[r.Field]:
-			*values = append(*values, base{byValue, dimension{name: strings.Clone(r.Field)}, strings.Clone(r.Value)})
+		case equal && indexed[r.Field]:
+			*values = append(*values, Base{ByValue, Dimension{Name: strings.Clone(r.Field)}, strings.Clone(r.Value)})
 		default:
 			f.fields = append(f.fields, r)
 		}
 	}
 }
 
-func (f *filter) narrow(to *string, value string) {
+func (f *Filter) narrow(to *string, value string) {
 	if *to != "" && *to != value {
 		f.nothing = true
 	}
 	*to = value
 }
 
-func (f *filter) takeLabels(s labels.Selector, values *[]base) {
+func (f *Filter) takeLabels(s labels.Selector, values *[]Base) {
 	if s == nil || s.Empty() {
 		return
 	}
@@ -75,9 +79,9 @@ func (f *filter) takeLabels(s labels.Selector, values *[]base) {
 	f.nothing = f.nothing || !selectable
 	for _, r := range reqs {
 		switch r.Operator() {
-		case selection.Equals, selection.DoubleEquals, selection.In:
+		case operator.Equals, operator.DoubleEquals, operator.In:
 			if vs := r.ValuesUnsorted(); len(vs) == 1 {
-				*values = append(*values, base{byValue, dimension{true, strings.Clone(r.Key())}, strings.Clone(vs[0])})
+				*values = append(*values, Base{ByValue, Dimension{true, strings.Clone(r.Key())}, strings.Clone(vs[0])})
 				continue
 			}
 		}
@@ -86,14 +90,14 @@ func (f *filter) takeLabels(s labels.Selector, values *[]base) {
 }
 
 // restore turns values that are not looked up back into requirements.
-func (f *filter) restore(values []base) {
+func (f *Filter) restore(values []Base) {
 	for _, v := range values {
-		if !v.dim.label {
-			f.fields = append(f.fields, fields.Requirement{Operator: selection.Equals, Field: v.dim.name, Value: v.value})
+		if !v.Dim.Label {
+			f.fields = append(f.fields, fields.Requirement{Operator: operator.Equals, Field: v.Dim.Name, Value: v.Value})
 			continue
 		}
 		// The requirement came from a valid one of the same parts.
-		r, _ := labels.NewRequirement(v.dim.name, selection.Equals, []string{v.value})
+		r, _ := labels.NewRequirement(v.Dim.Name, operator.Equals, []string{v.Value})
 		if r == nil {
 			f.nothing = true
 			continue
@@ -103,9 +107,9 @@ func (f *filter) restore(values []base) {
 }
 
 // finish returns the filter with its text; nil if it has no conditions.
-func (f *filter) finish() *filter {
+func (f *Filter) finish() *Filter {
 	if f.nothing {
-		return &filter{nothing: true, text: "nothing"}
+		return &Filter{nothing: true, text: "nothing"}
 	}
 	if f.namespace == "" && f.name == "" && !f.readable && len(f.fields) == 0 && len(f.labels) == 0 {
 		return nil

@@ -1,9 +1,7 @@
-package watchcache
+package object
 
 import (
 	"errors"
-	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -39,15 +37,21 @@ var errBuilder = errors.New("watchcache: the builder of an encoding panicked")
 
 // Encoding returns the object in another encoding. build runs once for any number of concurrent
 // readers, and again only if the bytes were dropped, because no reader asked for a while or others
-// needed the room: the hub keeps HubOptions.EncodingBytes of all encodings. A failure is returned
+// needed the room: Encodings bounds them all. A failure is returned
 // to the readers that waited for it and is not kept. The bytes are shared and must not be changed.
 func (o *Object) Encoding(id Encoding, build func(*Object) ([]byte, error)) ([]byte, error) {
 	return o.encode(encodingKey{encoding: id}, func() ([]byte, error) { return build(o) })
 }
 
+// EncodeEvent is like Object.Encoding, for bytes that contain the type and revision of an event that
+// carries the object.
+func EncodeEvent(o *Object, id Encoding, typ watch.EventType, build func() ([]byte, error)) ([]byte, error) {
+	return o.encode(encodingKey{id, typ}, build)
+}
+
 func (o *Object) encode(key encodingKey, build func() ([]byte, error)) ([]byte, error) {
 	f := o.findEncoding(key)
-	if now := o.cache.hub.encodings.round.Load(); f.used.Load() != now {
+	if now := o.kind.Encodings.round.Load(); f.used.Load() != now {
 		f.used.Store(now)
 	}
 	f.once.Do(func() {
@@ -56,7 +60,7 @@ func (o *Object) encode(key encodingKey, build func() ([]byte, error)) ([]byte, 
 			o.dropEncoding(f)
 			return
 		}
-		o.cache.hub.encodings.keep(o, f)
+		o.kind.Encodings.keep(o, f)
 	})
 	return f.bytes, f.err
 }
@@ -94,68 +98,5 @@ func (o *Object) dropEncoding(drop *encoded) {
 		if f == nil || o.encodings.CompareAndSwap(head, drop.next) {
 			return
 		}
-	}
-}
-
-// encodings bounds the memory of all encodings of a hub. A random entry makes room. The oldest or
-// the least used entry would be the wrong choice for lists, which read all objects again and again:
-// if there were one object more than there is room for, each encoding would be dropped just before
-// it is read again.
-type encodings struct {
-	limit int
-	size  atomic.Int64
-	// round counts sweeps.
-	round atomic.Uint32
-	mu    struct {
-		sync.Mutex
-		kept []keptEncoding
-	}
-}
-
-type keptEncoding struct {
-	object  *Object
-	encoded *encoded
-	// size is the memory that dropping the entry may free. Listed objects are in their cache
-	// anyway; those of events are soon replaced, and the entry alone keeps them alive.
-	size int
-}
-
-func (ec *encodings) keep(o *Object, f *encoded) {
-	k := keptEncoding{o, f, len(f.bytes)}
-	if f.key.typ != "" {
-		k.size += len(o.kv().Value)
-	}
-	ec.mu.Lock()
-	defer ec.mu.Unlock()
-	size := ec.size.Add(int64(k.size))
-	for size > int64(ec.limit) && len(ec.mu.kept) > 0 {
-		size = ec.drop(rand.IntN(len(ec.mu.kept)))
-	}
-	ec.mu.kept = append(ec.mu.kept, k)
-}
-
-// drop removes one entry and returns the size of the rest. ec.mu is held.
-func (ec *encodings) drop(i int) int64 {
-	last := len(ec.mu.kept) - 1
-	out := ec.mu.kept[i]
-	ec.mu.kept[i] = ec.mu.kept[last]
-	ec.mu.kept[last] = keptEncoding{}
-	ec.mu.kept = ec.mu.kept[:last]
-	out.object.dropEncoding(out.encoded)
-	return ec.size.Add(-int64(out.size))
-}
-
-// sweep drops the entries that were not read since the sweep before the last one.
-func (ec *encodings) sweep() {
-	now := ec.round.Add(1)
-	ec.mu.Lock()
-	defer ec.mu.Unlock()
-	for i := len(ec.mu.kept) - 1; i >= 0; i-- {
-		if now-ec.mu.kept[i].encoded.used.Load() > 1 {
-			ec.drop(i)
-		}
-	}
-	if len(ec.mu.kept) < cap(ec.mu.kept)/4 {
-		ec.mu.kept = slices.Clone(ec.mu.kept)
 	}
 }

@@ -1,4 +1,4 @@
-package watchcache
+package object
 
 // An encodedSize is the length of one encoding of an object. It stays when the bytes are dropped.
 type encodedSize struct {

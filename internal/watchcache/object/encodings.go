@@ -1,0 +1,75 @@
+package object
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Encodings bounds the memory of all encodings of objects. A random entry makes room. The oldest or
+// the least used entry would be the wrong choice for lists, which read all objects again and again:
+// if there were one object more than there is room for, each encoding would be dropped just before
+// it is read again.
+type Encodings struct {
+	// Limit is the size in bytes up to which encodings are kept.
+	Limit int
+	size  atomic.Int64
+	// round counts sweeps.
+	round atomic.Uint32
+	mu    struct {
+		sync.Mutex
+		kept []keptEncoding
+	}
+}
+
+// Size returns the size of the kept encodings, with the objects of events that they keep alive.
+func (ec *Encodings) Size() int64 { return ec.size.Load() }
+
+type keptEncoding struct {
+	object  *Object
+	encoded *encoded
+	// size is the memory that dropping the entry may free. Listed objects are in their cache
+	// anyway; those of events are soon replaced, and the entry alone keeps them alive.
+	size int
+}
+
+func (ec *Encodings) keep(o *Object, f *encoded) {
+	k := keptEncoding{o, f, len(f.bytes)}
+	if f.key.typ != "" {
+		k.size += len(o.kv().Value)
+	}
+	ec.mu.Lock()
+	defer ec.mu.Unlock()
+	size := ec.size.Add(int64(k.size))
+	for size > int64(ec.Limit) && len(ec.mu.kept) > 0 {
+		size = ec.drop(rand.IntN(len(ec.mu.kept)))
+	}
+	ec.mu.kept = append(ec.mu.kept, k)
+}
+
+// drop removes one entry and returns the size of the rest. ec.mu is held.
+func (ec *Encodings) drop(i int) int64 {
+	last := len(ec.mu.kept) - 1
+	out := ec.mu.kept[i]
+	ec.mu.kept[i] = ec.mu.kept[last]
+	ec.mu.kept[last] = keptEncoding{}
+	ec.mu.kept = ec.mu.kept[:last]
+	out.object.dropEncoding(out.encoded)
+	return ec.size.Add(-int64(out.size))
+}
+
+// Sweep drops the entries that were not read since the sweep before the last one.
+func (ec *Encodings) Sweep() {
+	now := ec.round.Add(1)
+	ec.mu.Lock()
+	defer ec.mu.Unlock()
+	for i := len(ec.mu.kept) - 1; i >= 0; i-- {
+		if now-ec.mu.kept[i].encoded.used.Load() > 1 {
+			ec.drop(i)
+		}
+	}
+	if len(ec.mu.kept) < cap(ec.mu.kept)/4 {
+		ec.mu.kept = slices.Clone(ec.mu.kept)
+	}
+}

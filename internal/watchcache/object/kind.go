@@ -1,0 +1,89 @@
+package object
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"fairlead.dev/storage"
+)
+
+// A Field is a field that field selectors may use besides metadata.name and metadata.namespace.
+type Field struct {
+	Label string
+	// Paths are the places in the JSON where the value may stand. The first one that holds a
+	// string, number or boolean counts.
+	Paths [][]string
+	// Zero is the value of objects in which no path holds one.
+	Zero string
+}
+
+// A Kind tells how the keys and values of one resource's objects are read. It is immutable.
+type Kind struct {
+	// Prefix is the common prefix of the keys, ending in a slash.
+	Prefix string
+	// Namespaced: the rest of a key is namespace/name; otherwise it is the name.
+	Namespaced bool
+	Fields     []Field
+	// Read, if not nil, converts a stored value to JSON. It is not called for values that begin
+	// with TypePrefix.
+	Read       func(value []byte) ([]byte, error)
+	TypePrefix []byte
+	// Encodings keeps the encodings of the objects.
+	Encodings *Encodings
+
+	paths   *path
+	fieldAt map[string]int
+}
+
+// NewKind completes a kind: objects can be made of it.
+func NewKind(k Kind) *Kind {
+	k.paths, k.fieldAt = newPaths(k.Fields), make(map[string]int, len(k.Fields))
+	for i, f := range k.Fields {
+		k.fieldAt[f.Label] = i
+	}
+	return &k
+}
+
+// Key returns the store's key of an object.
+func (k *Kind) Key(namespace, name string) string {
+	if !k.Namespaced {
+		return k.Prefix + name
+	}
+	return k.Prefix + namespace + "/" + name
+}
+
+// names splits a key of this kind.
+func (k *Kind) names(key string) (namespace, name string) {
+	rest := key[len(k.Prefix):]
+	if !k.Namespaced {
+		return "", rest
+	}
+	namespace, name, _ = strings.Cut(rest, "/")
+	return namespace, name
+}
+
+// stored returns the key with its value as JSON of this kind and version.
+func (k *Kind) stored(kv *storage.KeyValue) (*storage.KeyValue, error) {
+	if k.Read != nil && !bytes.HasPrefix(kv.Value, k.TypePrefix) {
+		value, err := k.Read(kv.Value)
+		if err != nil {
+			return nil, err
+		}
+		kv = withValue(kv, value)
+	}
+	if !looksComplete(kv.Value) && !json.Valid(kv.Value) {
+		return nil, errNotJSON
+	}
+	return kv, nil
+}
+
+// looksComplete reports whether the text ends as a JSON object does and has as many opening as
+// closing braces. Valid JSON that fails this test is rare, as is truncated text that passes it, and
+// the test is twenty times as fast as parsing.
+func looksComplete(b []byte) bool {
+	b = bytes.TrimRight(b, " \n\t\r")
+	return len(b) > 0 && b[len(b)-1] == '}' && bytes.Count(b, opening) == bytes.Count(b, closing)
+}
+
+var opening, closing = []byte("{"), []byte("}")
