@@ -46,7 +46,7 @@ func (s *Set) Copy() []*Index {
 	return copies
 }
 
-// Find returns the index of a dimension, nil if there is none.
+// Find returns the index of a dimension, or nil.
 func Find(indexes []*Index, dim selection.Dimension) *Index {
 	for _, x := range indexes {
 		if x.dim == dim {

@@ -92,7 +92,7 @@ func (f *Filter) Match(o *object.Object) bool {
 	return true
 }
 
-// Nothing reports whether the filter matches no object.
+// Nothing reports whether no object can match the filter.
 func (f *Filter) Nothing() bool { return f != nil && f.nothing }
 
 // SkipsUnreadable reports whether the selection skips objects whose values are unreadable.
