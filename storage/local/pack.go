@@ -99,13 +99,23 @@ func (p *packer) run() {
 	}
 }
 
-// pass packs all events but the last unpackedEvents.
+// pass packs all events but the last unpackedEvents. It reads the state again for each packStep of
+// them: a state of before a compaction would keep the versions that the compaction removed.
 func (p *packer) pass() {
+	for p.step() {
+	}
+}
+
+// step packs at most packStep events, and reports whether there are more.
+func (p *packer) step() bool {
 	log := p.store.state.Load().log
-	for p.next = max(p.next, log.first); p.next < log.end-unpackedEvents; p.next++ {
+	p.next = max(p.next, log.first)
+	end := log.end - unpackedEvents
+	for last := min(p.next+packStep, end); p.next < last; p.next++ {
 		v := log.at(p.next)
 		p.pack(v.prev.Load(), v)
 	}
+	return p.next < end
 }
 
 // pack packs a version against the next one, if that makes it much smaller.
