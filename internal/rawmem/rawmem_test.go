@@ -191,7 +191,7 @@ func TestNil(t *testing.T) {
 // TestAllocations checks that no function but New allocates.
 func TestAllocations(t *testing.T) {
 	type pair struct {
-		n    int64
+		N    int64 // at offset 0, read by At
 		list []string
 	}
 	v, typ := &pair{list: []string{"a", "b"}}, reflect.TypeFor[pair]()

@@ -61,7 +61,7 @@ func (o *oracle) checkOptional(t *testing.T, v *valid, s site, g tag, key string
 // has reports whether the violation gives its error, and returns the errors that there are.
 func (v *valid) has(t *testing.T, w violation, status bool) (field.ErrorList, bool) {
 	change := asJSON(w.change)
-	errs := field.ErrorList{}
+	var errs field.ErrorList
 	switch {
 	case status:
 		errs = append(v.kind.StatusErrors(t, change), v.kind.FirstStatusErrors(t, change)...)
