@@ -11,8 +11,8 @@ import (
 // may have different formats. Most compared values are equal, which the fast codec detects in a fraction of the time
 // of reflection.
 func Equal(a, b any) bool {
-	return !purego.Enabled && fastjson.Same(a, b) || apiequality.Semantic.DeepEqual(a, b)
+	return !purego.Enabled && fastjson.Equal(a, b) || apiequality.Semantic.DeepEqual(a, b)
 }
 
 // RoundTrips reports whether decoding the JSON of a struct, given by its pointer, is known to yield an equal struct.
-func RoundTrips(obj any) bool { return !purego.Enabled && fastjson.Settled(obj) }
+func RoundTrips(obj any) bool { return !purego.Enabled && fastjson.RoundTrips(obj) }

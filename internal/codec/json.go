@@ -61,7 +61,7 @@ func IdentityOf(text []byte) (Identity, bool) {
 		err := kjson.UnmarshalCaseSensitivePreserveInts(text, &obj)
 		return Identity{obj.Name, obj.Namespace, string(obj.UID), obj.ResourceVersion}, err == nil && obj.Name != ""
 	}
-	head, ok := fastjson.HeadOf(text)
+	head, ok := fastjson.IdentityOf(text)
 	return Identity(head), ok
 }
 

@@ -18,12 +18,12 @@ func (x *transcoder) message(m *message, base int) {
 		case at == 0:
 			put(x, f.zero)
 			continue
-		case f.shape.kind == protoMap:
+		case f.protoType.kind == protoMap:
 			x.mapping(f, x.nodes[at].number)
 			continue
 		}
 		for ; at != 0; at = x.nodes[at].prev {
-			x.value(&f.shape, &x.nodes[at])
+			x.value(&f.protoType, &x.nodes[at])
 			put(x, f.tag)
 		}
 	}
@@ -34,8 +34,8 @@ func (x *transcoder) mapping(f *protoField, last int64) {
 	for at := int32(last); at != 0; at = x.nodes[at].prev {
 		end := len(x.out) - x.at
 		n := &x.nodes[at]
-		x.value(f.shape.elem, &x.nodes[n.number])
-		if f.shape.elem.kind == protoInt || f.shape.elem.kind == protoBool {
+		x.value(f.protoType.elem, &x.nodes[n.number])
+		if f.protoType.elem.kind == protoInt || f.protoType.elem.kind == protoBool {
 			put(x, "\x10")
 		} else {
 			put(x, "\x12")
@@ -48,7 +48,7 @@ func (x *transcoder) mapping(f *protoField, last int64) {
 }
 
 // value writes a value, with its length before it if its wire type has one.
-func (x *transcoder) value(s *shape, n *node) {
+func (x *transcoder) value(s *protoType, n *node) {
 	end := len(x.out) - x.at
 	switch s.kind {
 	case protoText, protoBytes:
@@ -109,7 +109,7 @@ func (x *transcoder) varint(v uint64) {
 		return
 	}
 	n := (bits.Len64(v|1) + 6) / 7
-	x.room(n)
+	x.reserve(n)
 	x.at -= n
 	for i := range n - 1 {
 		x.out[x.at+i] = byte(v) | 0x80
@@ -119,13 +119,13 @@ func (x *transcoder) varint(v uint64) {
 }
 
 func put[T string | []byte](x *transcoder, b T) {
-	x.room(len(b))
+	x.reserve(len(b))
 	x.at -= len(b)
 	copy(x.out[x.at:], b)
 }
 
-// room makes room for n more bytes.
-func (x *transcoder) room(n int) {
+// reserve makes room for n more bytes.
+func (x *transcoder) reserve(n int) {
 	if x.at >= n {
 		return
 	}

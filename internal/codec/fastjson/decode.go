@@ -41,13 +41,13 @@ func (d *decoder) unmarshal(b []byte, into any, strict, unmanaged bool) bool {
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return false
 	}
-	p := planOf(v.Type().Elem())
+	p := typeCodecOf(v.Type().Elem())
 	d.b, d.i, d.depth, d.strict, d.unmanaged = b, 0, 0, strict, 0
 	if unmanaged {
 		d.unmanaged = p.metadataDepth()
 	}
 	ok := d.value(p, rawmem.Of(v))
-	d.space()
+	d.skipSpace()
 	ok = ok && d.i == len(d.b)
 	d.b = nil
 	return ok
@@ -63,7 +63,7 @@ type decoder struct {
 	unmanaged int
 	texts     intern.Texts
 	values    *intern.Values // nil shares only texts
-	room      map[*plan]*elements
+	room      map[*typeCodec]*elements
 }
 
 // maxDepth is how deep objects may be nested.
@@ -71,8 +71,8 @@ const maxDepth = 200
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// space skips white space and returns the byte after it, or 0 at the end.
-func (d *decoder) space() byte {
+// skipSpace skips white space and returns the byte after it, or 0 at the end.
+func (d *decoder) skipSpace() byte {
 	for ; d.i < len(d.b); d.i++ {
 		if c := d.b[d.i]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			return c
@@ -89,9 +89,9 @@ func (d *decoder) literal(s string) bool {
 	return true
 }
 
-// value decodes into the value of the plan's type at v.
-func (d *decoder) value(p *plan, v rawmem.Pointer) bool {
-	c := d.space()
+// value decodes into the value of the codec's type at v.
+func (d *decoder) value(p *typeCodec, v rawmem.Pointer) bool {
+	c := d.skipSpace()
 	if c == 'n' && p.op != unknown && p.op != custom && p.op != quantity && p.op != intOrText {
 		switch p.op {
 		case pointer, slice, bytes, mapping, stringMap, timestamp:
@@ -196,13 +196,13 @@ func (d *decoder) raw() ([]byte, bool) {
 	return b, !d.strict || json.Valid(b)
 }
 
-// seen has a bit for each field of a struct.
-type seen [16]byte
+// fieldSet has a bit for each field of a struct.
+type fieldSet [16]byte
 
 // structure reads an object into a struct. Servers write fields in the order of the struct, so each name is first
 // compared with the field after the previous one.
-func (d *decoder) structure(p *plan, v rawmem.Pointer) bool {
-	var had seen
+func (d *decoder) structure(p *typeCodec, v rawmem.Pointer) bool {
+	var had fieldSet
 	next := 0
 	for more := d.open('{'); more; more = d.more('}') {
 		name, ok := d.name()
@@ -219,7 +219,7 @@ func (d *decoder) structure(p *plan, v rawmem.Pointer) bool {
 		if i < 0 {
 			j, ok := p.byName[string(name)]
 			if !ok {
-				d.space()
+				d.skipSpace()
 				if d.strict || !d.skip() {
 					return false
 				}
@@ -243,7 +243,7 @@ func (d *decoder) structure(p *plan, v rawmem.Pointer) bool {
 
 // open skips the opening bracket and reports whether the object or array has any content.
 func (d *decoder) open(bracket byte) bool {
-	if d.space() != bracket {
+	if d.skipSpace() != bracket {
 		d.i = len(d.b) + 1 // which makes close fail
 		return false
 	}
@@ -252,13 +252,13 @@ func (d *decoder) open(bracket byte) bool {
 		d.i = len(d.b) + 1
 		return false
 	}
-	c := d.space()
+	c := d.skipSpace()
 	return c != '}' && c != ']'
 }
 
 // more skips the comma before another member or element, if there is one.
 func (d *decoder) more(bracket byte) bool {
-	if d.space() != ',' {
+	if d.skipSpace() != ',' {
 		return false
 	}
 	d.i++
@@ -267,7 +267,7 @@ func (d *decoder) more(bracket byte) bool {
 
 // close skips the closing bracket.
 func (d *decoder) close(bracket byte) bool {
-	if d.i > len(d.b) || d.space() != bracket {
+	if d.i > len(d.b) || d.skipSpace() != bracket {
 		return false
 	}
 	d.i++
@@ -277,7 +277,7 @@ func (d *decoder) close(bracket byte) bool {
 
 // name reads the name of a member and the colon.
 func (d *decoder) name() ([]byte, bool) {
-	d.space()
+	d.skipSpace()
 	from := d.i
 	name, plain := d.quoted()
 	if !plain {
@@ -287,7 +287,7 @@ func (d *decoder) name() ([]byte, bool) {
 		}
 		name = []byte(s)
 	}
-	if d.space() != ':' {
+	if d.skipSpace() != ':' {
 		return nil, false
 	}
 	d.i++
@@ -306,7 +306,7 @@ func (d *decoder) stringMap(into *map[string]string) bool {
 			return false
 		}
 		k, s := d.texts.Share(name), ""
-		if d.space() == 'n' {
+		if d.skipSpace() == 'n' {
 			ok = d.literal("null")
 		} else {
 			s, ok = d.text()
@@ -332,7 +332,7 @@ func (d *decoder) quantities(into *map[string]resource.Quantity) bool {
 			return false
 		}
 		k := d.texts.Share(name)
-		d.space()
+		d.skipSpace()
 		text, ok := d.raw()
 		var q resource.Quantity
 		if !ok || q.UnmarshalJSON(text) != nil {
@@ -346,7 +346,7 @@ func (d *decoder) quantities(into *map[string]resource.Quantity) bool {
 	return d.close('}')
 }
 
-func (d *decoder) mapping(p *plan, v reflect.Value) bool {
+func (d *decoder) mapping(p *typeCodec, v reflect.Value) bool {
 	if v.IsNil() {
 		v.Set(reflect.MakeMap(p.typ))
 	}

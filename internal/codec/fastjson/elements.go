@@ -15,17 +15,17 @@ type elements struct {
 }
 
 // slice reads an array into a slice of just its length.
-func (d *decoder) slice(p *plan, v rawmem.Pointer) bool {
+func (d *decoder) slice(p *typeCodec, v rawmem.Pointer) bool {
 	if !d.open('[') {
 		*v.Slice() = rawmem.SliceAt(rawmem.Of(reflect.MakeSlice(p.typ, 0, 0)), 0)
 		return d.close(']')
 	}
-	if !p.counted() {
+	if !p.countsFirst() {
 		if e := d.elementsOf(p); e != nil {
-			return d.moved(p, e, v)
+			return d.sliceByMoving(p, e, v)
 		}
 	}
-	n, ok := d.count()
+	n, ok := d.countElements()
 	if !ok {
 		return false
 	}
@@ -48,19 +48,19 @@ func (d *decoder) slice(p *plan, v rawmem.Pointer) bool {
 // maxRoom is how many bytes of elements a decoder retains.
 const maxRoom = 8 << 10
 
-// counted reports whether counting a slice's elements beforehand is cheaper than moving them, because their text is
+// countsFirst reports whether counting a slice's elements beforehand is cheaper than moving them, because their text is
 // short or is decoded by their own type.
-func (p *plan) counted() bool { return p.elem.op != structure && p.elem.op != pointer }
+func (p *typeCodec) countsFirst() bool { return p.elem.op != structure && p.elem.op != pointer }
 
 // elementsOf returns the room for the elements of a slice type. It returns nil if an enclosing slice of that type
 // is using it.
-func (d *decoder) elementsOf(p *plan) *elements {
+func (d *decoder) elementsOf(p *typeCodec) *elements {
 	e := d.room[p]
 	if e == nil {
 		e = &elements{}
 		e.slice = rawmem.To(&e.Slice).Value(p.typ)
 		if d.room == nil {
-			d.room = map[*plan]*elements{}
+			d.room = map[*typeCodec]*elements{}
 		}
 		d.room[p] = e
 	}
@@ -70,8 +70,8 @@ func (d *decoder) elementsOf(p *plan) *elements {
 	return e
 }
 
-// moved reads the elements of an array, from the first one on, and moves them into the slice at v.
-func (d *decoder) moved(p *plan, e *elements, v rawmem.Pointer) bool {
+// sliceByMoving reads the elements of an array, from the first one on, and moves them into the slice at v.
+func (d *decoder) sliceByMoving(p *typeCodec, e *elements, v rawmem.Pointer) bool {
 	e.busy = true
 	ok := true
 	for more := true; ok && more; more = d.more(']') {

@@ -23,8 +23,8 @@ import (
 // Marshal returns the JSON of the value that from points to, byte for byte as encoding/json writes it. It returns
 // false if it cannot.
 func Marshal(from any) ([]byte, bool) {
-	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
+	s := encoders.Get().(*encoder)
+	defer encoders.Put(s)
 	b, ok := s.marshal(from)
 	if !ok {
 		return nil, false
@@ -32,40 +32,40 @@ func Marshal(from any) ([]byte, bool) {
 	return slices.Clone(b), true
 }
 
-// scratch is memory for encoding.
-type scratch struct {
+// encoder encodes values, and keeps the memory for it.
+type encoder struct {
 	b     []byte
 	keys  []string
 	depth int
 }
 
-// deeper increments the depth before following a pointer, a slice or a map. It returns false if the depth is
+// enter increments the depth before following a pointer, a slice or a map. It returns false if the depth is
 // exceeded, as in a cyclic value. The caller decrements s.depth afterwards, unless it gives up.
-func (s *scratch) deeper() bool {
+func (s *encoder) enter() bool {
 	s.depth++
 	return s.depth <= maxDepth
 }
 
-// maxScratch is the largest scratch, in bytes, that is pooled.
-const maxScratch = 64 << 10
+// maxPooled is the largest memory of an encoder, in bytes, that is pooled.
+const maxPooled = 64 << 10
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
-func (s *scratch) marshal(from any) ([]byte, bool) {
+func (s *encoder) marshal(from any) ([]byte, bool) {
 	v := reflect.ValueOf(from)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return nil, false
 	}
 	s.depth = 0
-	b, ok := s.value(s.b[:0], planOf(v.Type().Elem()), rawmem.Of(v))
-	if s.b = b[:0]; cap(b) > maxScratch {
+	b, ok := s.value(s.b[:0], typeCodecOf(v.Type().Elem()), rawmem.Of(v))
+	if s.b = b[:0]; cap(b) > maxPooled {
 		s.b = nil
 	}
 	return b, ok
 }
 
-// value appends the value of the plan's type at v.
-func (s *scratch) value(b []byte, p *plan, v rawmem.Pointer) ([]byte, bool) {
+// value appends the value of the codec's type at v.
+func (s *encoder) value(b []byte, p *typeCodec, v rawmem.Pointer) ([]byte, bool) {
 	switch p.op {
 	case text:
 		return appendString(b, *rawmem.At[string](v))
@@ -76,7 +76,7 @@ func (s *scratch) value(b []byte, p *plan, v rawmem.Pointer) ([]byte, bool) {
 		if at.IsNil() {
 			return append(b, "null"...), true
 		}
-		if !s.deeper() {
+		if !s.enter() {
 			return b, false
 		}
 		b, ok := s.value(b, p.elem, at)
@@ -164,7 +164,7 @@ func getInt(v rawmem.Pointer, size uintptr) int64 {
 	return int64(*rawmem.At[int8](v))
 }
 
-func (s *scratch) structure(b []byte, p *plan, v rawmem.Pointer) ([]byte, bool) {
+func (s *encoder) structure(b []byte, p *typeCodec, v rawmem.Pointer) ([]byte, bool) {
 	b = append(b, '{')
 	from := len(b)
 	for i := range p.fields {
@@ -226,11 +226,11 @@ func (f *field) isEmpty(v rawmem.Pointer) bool {
 	}
 }
 
-func (s *scratch) slice(b []byte, p *plan, h *rawmem.Slice) ([]byte, bool) {
+func (s *encoder) slice(b []byte, p *typeCodec, h *rawmem.Slice) ([]byte, bool) {
 	if h.Data.IsNil() {
 		return append(b, "null"...), true
 	}
-	if !s.deeper() {
+	if !s.enter() {
 		return b, false
 	}
 	b = append(b, '[')
@@ -248,7 +248,7 @@ func (s *scratch) slice(b []byte, p *plan, h *rawmem.Slice) ([]byte, bool) {
 }
 
 // sorted appends a map in the order of its keys; a nil map is null.
-func sorted[V any](s *scratch, b []byte, m map[string]V, add func([]byte, V) ([]byte, bool)) ([]byte, bool) {
+func sorted[V any](s *encoder, b []byte, m map[string]V, add func([]byte, V) ([]byte, bool)) ([]byte, bool) {
 	if m == nil {
 		return append(b, "null"...), true
 	}
@@ -280,14 +280,14 @@ func appendQuantity(b []byte, q resource.Quantity) ([]byte, bool) {
 	return append(b, text...), err == nil
 }
 
-func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
+func (s *encoder) mapping(b []byte, p *typeCodec, m reflect.Value) ([]byte, bool) {
 	if m.IsNil() {
 		return append(b, "null"...), true
 	}
 	if p.elem.op == quantity {
 		return sorted(s, b, quantities(m), appendQuantity)
 	}
-	if !s.deeper() {
+	if !s.enter() {
 		return b, false
 	}
 	type entry struct {
@@ -338,14 +338,14 @@ func appendString(b []byte, s string) ([]byte, bool) {
 			b = append(b, `\u00`...)
 			b = append(b, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
 		default:
-			return appendOdd(b, s, at)
+			return appendEscaped(b, s, at)
 		}
 		from = at + 1
 	}
 }
 
-// appendOdd appends the rest of a string by encoding/json.
-func appendOdd(b []byte, s string, at int) ([]byte, bool) {
+// appendEscaped appends the rest of a string by encoding/json.
+func appendEscaped(b []byte, s string, at int) ([]byte, bool) {
 	text, err := json.Marshal(s[at:])
 	if err != nil {
 		return b, false

@@ -100,7 +100,7 @@ func compareBy(t *testing.T, unmarshal func([]byte, any) bool, what string, b []
 	}
 }
 
-// leftOut are kinds with values without a plan: the schema of a definition is recursive and has codecs of its own.
+// leftOut are kinds with values without a codec: the schema of a definition is recursive and has codecs of its own.
 var leftOut = map[string]bool{
 	"CustomResourceDefinition": true, "CustomResourceDefinitionList": true, "ConversionReview": true,
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// message is the plan for converting the JSON of a struct to its protobuf message. The values in an object's JSON
+// message describes how to convert the JSON of a struct to its protobuf message. The values in an object's JSON
 // are recorded in slots: one for each field of the message, and for the fields of structs inlined in the JSON.
 type message struct {
 	// members are the JSON's members, in the order of the Go struct.
@@ -28,10 +28,10 @@ type message struct {
 
 // member is a member of the JSON object; its value is recorded in a slot.
 type member struct {
-	name  string
-	slot  int
-	shape shape
-	many  bool // an array whose elements have the shape
+	name string
+	slot int
+	protoType
+	many bool // an array whose elements have the protoType
 }
 
 // protoField is a field of the message.
@@ -39,7 +39,7 @@ type protoField struct {
 	tag    string
 	number protowire.Number
 	slot   int
-	shape  shape
+	protoType
 	// zero is the encoding of an absent field.
 	zero string
 	// inline is the message of an inlined struct. Its members are in the JSON of the enclosing struct, with its
@@ -47,11 +47,11 @@ type protoField struct {
 	inline *message
 }
 
-// shape is the form of a value in a message.
-type shape struct {
+// protoType is the form of a value in a message.
+type protoType struct {
 	kind protoKind
 	msg  *message
-	elem *shape // of a map's values
+	elem *protoType // of a map's values
 	size uintptr
 }
 
@@ -95,9 +95,9 @@ var marshalsProtoType = reflect.TypeFor[marshalsProto]()
 
 var messages registry[message]
 
-func messageOf(t reflect.Type) *message { return messages.of(t, buildMessage, (*message).complete) }
+func messageOf(t reflect.Type) *message { return messages.get(t, buildMessage, (*message).complete) }
 
-// buildMessage makes the plan of a struct's message and of all types it refers to.
+// buildMessage makes the codec of a struct's message and of all types it refers to.
 func buildMessage(t reflect.Type, making map[reflect.Type]*message) *message {
 	if m := making[t]; m != nil {
 		return m
@@ -156,14 +156,14 @@ func (m *message) addField(f reflect.StructField, tag []string, making map[refle
 	if t.Kind() == reflect.Pointer {
 		t, optional = t.Elem(), true
 	}
-	s, many := shapeOf(t, making)
+	s, many := protoTypeOf(t, making)
 	wire := protowire.BytesType
 	if s.kind == protoInt || s.kind == protoBool {
 		wire = protowire.VarintType
 	}
-	field.shape, field.tag = s, string(protowire.AppendTag(nil, field.number, wire))
+	field.protoType, field.tag = s, string(protowire.AppendTag(nil, field.number, wire))
 	if !optional && !many && s.kind != protoMap && s.kind != protoBytes && s.kind != protoTexts {
-		// For a message it is completed when all plans are made.
+		// For a message it is completed when all codecs are made.
 		field.zero = field.tag + zeroOf[s.kind]
 		if s.kind == noProto {
 			return false
@@ -183,17 +183,17 @@ func (m *message) addMember(k member) bool {
 	return len(m.members) <= len(noSlots)
 }
 
-// shapeOf returns the shape of a type's values; many is set for a list of them.
-func shapeOf(t reflect.Type, making map[reflect.Type]*message) (s shape, many bool) {
+// protoTypeOf returns the protoType of a type's values; many is set for a list of them.
+func protoTypeOf(t reflect.Type, making map[reflect.Type]*message) (s protoType, many bool) {
 	if k := specialProto[t]; k != noProto {
-		return shape{kind: k}, false
+		return protoType{kind: k}, false
 	}
 	ptr := reflect.PointerTo(t)
 	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String && t.Implements(marshalsProtoType) {
-		return shape{kind: protoTexts}, false
+		return protoType{kind: protoTexts}, false
 	}
 	if t.Kind() != reflect.Struct && (ptr.Implements(unmarshaler) || ptr.Implements(textUnmarshaler) || ptr.Implements(marshalsProtoType)) {
-		return shape{}, false
+		return protoType{}, false
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -208,15 +208,15 @@ func shapeOf(t reflect.Type, making map[reflect.Type]*message) (s shape, many bo
 		}
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return shape{kind: protoBytes}, false
+			return protoType{kind: protoBytes}, false
 		}
-		s, many = shapeOf(t.Elem(), making)
+		s, many = protoTypeOf(t.Elem(), making)
 		if many || s.kind == protoMap {
-			return shape{}, false
+			return protoType{}, false
 		}
 		return s, true
 	case reflect.Map:
-		elem, lists := shapeOf(t.Elem(), making)
+		elem, lists := protoTypeOf(t.Elem(), making)
 		if t.Key().Kind() == reflect.String && !lists && elem.kind != noProto && elem.kind != protoMap {
 			s.kind, s.elem = protoMap, &elem
 		}
@@ -227,8 +227,8 @@ func shapeOf(t reflect.Type, making map[reflect.Type]*message) (s shape, many bo
 // complete adds the encoding of absent messages.
 func (m *message) complete() {
 	for i := range m.fields {
-		if f := &m.fields[i]; f.shape.kind == protoMessage && f.zero != "" {
-			f.zero = f.tag + string(protowire.AppendBytes(nil, f.shape.msg.zero()))
+		if f := &m.fields[i]; f.protoType.kind == protoMessage && f.zero != "" {
+			f.zero = f.tag + string(protowire.AppendBytes(nil, f.protoType.msg.zero()))
 		}
 	}
 }
@@ -240,8 +240,8 @@ func (m *message) zero() []byte {
 		switch f := &m.fields[i]; {
 		case f.inline != nil:
 			b = protowire.AppendBytes(append(b, f.tag...), f.inline.zero())
-		case f.shape.kind == protoMessage && f.zero != "":
-			b = protowire.AppendBytes(append(b, f.tag...), f.shape.msg.zero())
+		case f.protoType.kind == protoMessage && f.zero != "":
+			b = protowire.AppendBytes(append(b, f.tag...), f.protoType.msg.zero())
 		default:
 			b = append(b, f.zero...)
 		}

@@ -19,7 +19,7 @@ func Pairs(old, new any, visit func(name string, p Pair)) (ok bool) {
 	if v.Kind() != reflect.Pointer || v.Type() != w.Type() || v.IsNil() || w.IsNil() {
 		return false
 	}
-	p := planOf(v.Type().Elem())
+	p := typeCodecOf(v.Type().Elem())
 	if p.op != structure {
 		return false
 	}
@@ -27,7 +27,7 @@ func Pairs(old, new any, visit func(name string, p Pair)) (ok bool) {
 	return true
 }
 
-func (p *plan) pairs(a, b rawmem.Pointer, visit func(name string, p Pair)) {
+func (p *typeCodec) pairs(a, b rawmem.Pointer, visit func(name string, p Pair)) {
 	for i := range p.fields {
 		f := &p.fields[i]
 		q := Pair{f: f, a: a.Field(f.offset), b: b.Field(f.offset)}
@@ -45,9 +45,9 @@ func (p *plan) pairs(a, b rawmem.Pointer, visit func(name string, p Pair)) {
 	}
 }
 
-// Same reports whether the member is equal in both structs, or absent in both.
-func (p Pair) Same() bool {
-	return p.a == p.b || !p.a.IsNil() && !p.b.IsNil() && comparer{}.same(p.f.plan, p.a, p.b)
+// Equal reports whether the member is equal in both structs, or absent in both.
+func (p Pair) Equal() bool {
+	return p.a == p.b || !p.a.IsNil() && !p.b.IsNil() && comparer{}.equal(p.f.plan, p.a, p.b)
 }
 
 // Pairs is the function Pairs for the member's own members. It returns false unless the member is a struct in both.
@@ -88,8 +88,8 @@ func (p Pair) Texts(dst []byte) (old, new, room []byte, ok bool) {
 func (p Pair) InOld() bool { return !p.a.IsNil() }
 
 func (p Pair) append(dst []byte, v rawmem.Pointer) ([]byte, bool) {
-	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
+	s := encoders.Get().(*encoder)
+	defer encoders.Put(s)
 	s.depth = 0
 	return s.value(dst, p.f.plan, v)
 }

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// registry caches the plans of types. Only complete plans can be looked up: types refer to one another, and all
-// plans that a plan refers to are made together with it.
+// registry caches the codecs of types. Only complete codecs can be looked up: types refer to one another, and all
+// codecs that a codec refers to are made together with it.
 type registry[T any] struct {
-	mu   sync.Mutex // held while plans are made
+	mu   sync.Mutex // held while codecs are made
 	made sync.Map   // reflect.Type -> *T
 }
 
-// of returns the plan of a type. build makes it, and adds it to making before the plans that it refers to.
+// get returns the codec of a type. build makes it, and adds it to making before the codecs that it refers to.
 // complete, unless nil, is called for each when all are made.
-func (r *registry[T]) of(t reflect.Type, build func(t reflect.Type, making map[reflect.Type]*T) *T, complete func(*T)) *T {
+func (r *registry[T]) get(t reflect.Type, build func(t reflect.Type, making map[reflect.Type]*T) *T, complete func(*T)) *T {
 	if x, ok := r.made.Load(t); ok {
 		return x.(*T)
 	}

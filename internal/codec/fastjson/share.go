@@ -42,7 +42,7 @@ func idOf(f reflect.StructField) int {
 // member reads the value of a struct's field.
 func (d *decoder) member(f *field, v rawmem.Pointer) bool {
 	if f.managed && d.depth == d.unmanaged {
-		d.space()
+		d.skipSpace()
 		return d.skip()
 	}
 	if d.values != nil && f.id != 0 {
@@ -60,7 +60,7 @@ func (d *decoder) shared(f *field, v rawmem.Pointer) bool {
 	if !v.Load().IsNil() {
 		return false
 	}
-	c := d.space()
+	c := d.skipSpace()
 	if c == 'n' || !d.values.Try(f.id) {
 		return d.value(f.plan, v)
 	}
@@ -72,7 +72,7 @@ func (d *decoder) shared(f *field, v rawmem.Pointer) bool {
 			return true
 		}
 	}
-	end, ok := d.end()
+	end, ok := d.valueEnd()
 	if !ok {
 		return d.value(f.plan, v)
 	}
@@ -101,9 +101,9 @@ func (f *field) set(v rawmem.Pointer, to intern.Value) {
 	}
 }
 
-// end returns the end of the value that begins here, without moving there, if the value is short enough to be
+// valueEnd returns the end of the value that begins here, without moving there, if the value is short enough to be
 // shared.
-func (d *decoder) end() (int, bool) {
+func (d *decoder) valueEnd() (int, bool) {
 	from, all := d.i, d.b
 	if len(all)-from > intern.MaxLen {
 		d.b = all[:from+intern.MaxLen]

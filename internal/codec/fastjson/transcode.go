@@ -31,13 +31,13 @@ func Transcode(text []byte, t reflect.Type) (out []byte, ok bool) {
 	x.b, x.i, x.depth = text, 0, 0
 	x.nodes, x.slots, x.aside = append(x.nodes[:0], node{}), x.slots[:0], x.aside[:0]
 	root, ok := x.object(m)
-	x.space()
+	x.skipSpace()
 	if ok = ok && x.i == len(text); ok {
 		x.at = len(x.out)
 		x.message(m, root)
 		out = stdbytes.Clone(x.out[x.at:])
 	}
-	if x.b = nil; len(x.out)+len(x.aside)+len(x.nodes)*nodeSize > maxScratch {
+	if x.b = nil; len(x.out)+len(x.aside)+len(x.nodes)*nodeSize > maxPooled {
 		*x = transcoder{}
 	}
 	return out, ok
@@ -96,7 +96,7 @@ func (x *transcoder) object(m *message) (base int, ok bool) {
 		if i < 0 {
 			j, known := m.byName[string(name)]
 			if !known {
-				x.space()
+				x.skipSpace()
 				if !x.skip() {
 					return 0, false
 				}
@@ -106,7 +106,7 @@ func (x *transcoder) object(m *message) (base int, ok bool) {
 		}
 		next = i + 1
 		k := &m.members[i]
-		if x.space() == 'n' { // null counts as absent
+		if x.skipSpace() == 'n' { // null counts as absent
 			if !x.literal("null") {
 				return 0, false
 			}
@@ -117,9 +117,9 @@ func (x *transcoder) object(m *message) (base int, ok bool) {
 		}
 		var last int32
 		if k.many {
-			last, ok = x.list(&k.shape)
+			last, ok = x.list(&k.protoType)
 		} else {
-			last, ok = x.node(&k.shape, 0)
+			last, ok = x.node(&k.protoType, 0)
 		}
 		if !ok {
 			return 0, false
@@ -130,9 +130,9 @@ func (x *transcoder) object(m *message) (base int, ok bool) {
 }
 
 // list reads an array and returns its last node, 0 if it is empty.
-func (x *transcoder) list(s *shape) (last int32, ok bool) {
+func (x *transcoder) list(s *protoType) (last int32, ok bool) {
 	for more := x.open('['); more; more = x.more(']') {
-		x.space()
+		x.skipSpace()
 		if last, ok = x.node(s, last); !ok {
 			return 0, false
 		}
@@ -141,7 +141,7 @@ func (x *transcoder) list(s *shape) (last int32, ok bool) {
 }
 
 // node reads a value that is not null.
-func (x *transcoder) node(s *shape, prev int32) (int32, bool) {
+func (x *transcoder) node(s *protoType, prev int32) (int32, bool) {
 	n := node{prev: prev}
 	ok := false
 	switch s.kind {
@@ -151,7 +151,7 @@ func (x *transcoder) node(s *shape, prev int32) (int32, bool) {
 		n.number, ok = x.number()
 		ok = ok && (s.size == 8 || int64(int32(n.number)) == n.number)
 	case protoBool:
-		if x.space() == 't' {
+		if x.skipSpace() == 't' {
 			n.number = 1
 			ok = x.literal("true")
 		} else {
@@ -165,7 +165,7 @@ func (x *transcoder) node(s *shape, prev int32) (int32, bool) {
 		n.number, ok = x.entries(s.elem)
 	case protoTexts:
 		var last int32
-		last, ok = x.list(&shape{kind: protoText})
+		last, ok = x.list(&protoType{kind: protoText})
 		n.number = int64(last)
 	case protoTime:
 		ok = x.time(&n, time.RFC3339)
@@ -174,7 +174,7 @@ func (x *transcoder) node(s *shape, prev int32) (int32, bool) {
 	case protoQuantity:
 		ok = x.quantity(&n)
 	case protoIntText:
-		if x.space() == '"' {
+		if x.skipSpace() == '"' {
 			ok = x.string(&n)
 			break
 		}
@@ -194,7 +194,7 @@ func (x *transcoder) node(s *shape, prev int32) (int32, bool) {
 
 // string reads a string.
 func (x *transcoder) string(n *node) bool {
-	if x.space() != '"' {
+	if x.skipSpace() != '"' {
 		return false
 	}
 	from := x.i
@@ -228,16 +228,16 @@ func (x *transcoder) base64(n *node) bool {
 
 // entries reads a map's entries and sorts them. An entry is the node of its key, with the node of its value as its
 // number.
-func (x *transcoder) entries(s *shape) (last int64, ok bool) {
+func (x *transcoder) entries(s *protoType) (last int64, ok bool) {
 	var space [16]int32
 	list, sorted := space[:0], true
 	for more := x.open('{'); more; more = x.more('}') {
 		n := node{}
-		if !x.string(&n) || x.space() != ':' {
+		if !x.string(&n) || x.skipSpace() != ':' {
 			return 0, false
 		}
 		x.i++
-		x.space()
+		x.skipSpace()
 		value, ok := x.node(s, 0)
 		if !ok {
 			return 0, false

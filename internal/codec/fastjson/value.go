@@ -9,7 +9,7 @@ import (
 
 // Value is a value in an object, to be examined without encoding it.
 type Value struct {
-	p *plan
+	p *typeCodec
 	v rawmem.Pointer
 }
 
@@ -108,7 +108,7 @@ func (x Value) Append(dst []byte) ([]byte, bool) {
 }
 
 // sortFields sorts the field indexes by name.
-func (p *plan) sortFields() {
+func (p *typeCodec) sortFields() {
 	p.sorted = make([]int, len(p.fields))
 	for i := range p.sorted {
 		p.sorted[i] = i

@@ -64,7 +64,7 @@ type differ struct {
 }
 
 func (d *differ) member(n *node, name string, p fastjson.Pair, s *openapi.Shape) {
-	if p.Same() {
+	if p.Equal() {
 		return
 	}
 	f, ok := s.Fields[name]

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/codec/fastjson"
 )
 
-var looseTexts = []string{
+var unstructuredTexts = []string{
 	`{}`, ` { } `, `{"a":1}`, `{"a":-0}`, `{"a":1.5,"b":1e3,"c":1E-2,"d":0.0,"e":-1}`, `{"a":9223372036854775807}`, `{"a":9223372036854775808}`,
 	`{"a":123456789012345678}`, `{"a":01}`, `{"a":1.}`, `{"a":.5}`, `{"a":+1}`, `{"a":1e400}`, `{"a":NaN}`,
 	`{"a":null,"b":true,"c":false,"d":"x","e":[],"f":{},"g":[1,"x",null,[{}],{"a":{"b":[]}}]}`,
@@ -24,8 +24,8 @@ var looseTexts = []string{
 // TestLooseAsTheGeneralCodec checks that decoding agrees with sigs.k8s.io/json, and encoding with encoding/json.
 func TestLooseAsTheGeneralCodec(t *testing.T) {
 	accepted := 0
-	for _, text := range looseTexts {
-		if looseSame(t, text) {
+	for _, text := range unstructuredTexts {
+		if sameAsUpstream(t, text) {
 			accepted++
 		}
 	}
@@ -34,7 +34,7 @@ func TestLooseAsTheGeneralCodec(t *testing.T) {
 	}
 }
 
-func looseSame(t *testing.T, text string) bool {
+func sameAsUpstream(t *testing.T, text string) bool {
 	got, ok := fastjson.Object([]byte(text))
 	if !ok {
 		return false
@@ -64,8 +64,8 @@ func TestLooseOfOtherTypes(t *testing.T) {
 }
 
 func FuzzLoose(f *testing.F) {
-	for _, text := range looseTexts {
+	for _, text := range unstructuredTexts {
 		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, text string) { looseSame(t, text) })
+	f.Fuzz(func(t *testing.T, text string) { sameAsUpstream(t, text) })
 }

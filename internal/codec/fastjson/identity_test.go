@@ -12,20 +12,20 @@ import (
 )
 
 func TestHeadOf(t *testing.T) {
-	full := fastjson.Head{Name: "web", Namespace: "shop", UID: "u", ResourceVersion: "7"}
-	for in, want := range map[string]fastjson.Head{
+	full := fastjson.Identity{Name: "web", Namespace: "shop", UID: "u", ResourceVersion: "7"}
+	for in, want := range map[string]fastjson.Identity{
 		`{"kind":"Pod","metadata":{"name":"web","namespace":"shop","uid":"u","resourceVersion":"7"},"spec":{}}`:                                          full,
 		` { "spec" : {"metadata":{"name":"no"}}, "metadata" : {"labels":{"name":"no"},"resourceVersion":"7","uid":"u","namespace":"shop","name":"web"}}`: full,
 		`{"metadata":{"name":"n1","uid":"u","resourceVersion":"7","ownerReferences":[{"name":"no","uid":"no"}]}}`:                                        {Name: "n1", UID: "u", ResourceVersion: "7"},
 		`{"metadata":{"name":"a\u0062"}}`: {Name: "ab"},
 	} {
-		if got, ok := fastjson.HeadOf([]byte(in)); !ok || got != want {
+		if got, ok := fastjson.IdentityOf([]byte(in)); !ok || got != want {
 			t.Errorf("%s: read %+v, %v", in, got, ok)
 		}
 	}
 	for _, in := range []string{``, `[]`, `"x"`, `{}`, `{"kind":"Status"}`, `{"metadata":null}`, `{"metadata":{}}`, `{"metadata":{"name":1}}`, `{"metadata":{"name":null}}`,
 		`{"metadata":{"name":"web"`, `{"metadata":{"name":"web",`, `{"metadata":[{"name":"web"}]}`, "k8s\x00", "\xd9\xd9\xf7"} {
-		if got, ok := fastjson.HeadOf([]byte(in)); ok {
+		if got, ok := fastjson.IdentityOf([]byte(in)); ok {
 			t.Errorf("%s: read %+v", in, got)
 		}
 	}

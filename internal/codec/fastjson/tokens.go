@@ -42,7 +42,7 @@ func (d *decoder) quoted() (s []byte, plain bool) {
 
 // text reads a string.
 func (d *decoder) text() (string, bool) {
-	if d.space() != '"' {
+	if d.skipSpace() != '"' {
 		return "", false
 	}
 	from := d.i
@@ -86,16 +86,16 @@ func (d *decoder) number() (int64, bool) {
 	return n, true
 }
 
-// count returns the number of elements in the array that the position is in, without moving it. There is at least
+// countElements returns the number of elements in the array that the position is in, without moving it. There is at least
 // one.
-func (d *decoder) count() (n int, ok bool) {
+func (d *decoder) countElements() (n int, ok bool) {
 	from := d.i
 	for n = 1; ; n++ {
-		d.space()
+		d.skipSpace()
 		if !d.skip() {
 			return 0, false
 		}
-		switch d.space() {
+		switch d.skipSpace() {
 		case ',':
 			d.i++
 		case ']':

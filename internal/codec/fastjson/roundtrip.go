@@ -12,33 +12,33 @@ import (
 	"fairlead.dev/internal/rawmem"
 )
 
-// Settled reports whether decoding the JSON of a struct, given by its pointer, yields an equal struct: it has no
+// RoundTrips reports whether decoding the JSON of a struct, given by its pointer, yields an equal struct: it has no
 // empty value that would come back as nil, no fraction of a second, and no invalid text. Quantities may come back
-// as equal ones of the same format, and times as the same instant in another zone. Settled returns false also if it
+// as equal ones of the same format, and times as the same instant in another zone. RoundTrips returns false also if it
 // cannot tell.
-func Settled(of any) bool {
+func RoundTrips(of any) bool {
 	v := reflect.ValueOf(of)
-	return v.Kind() == reflect.Pointer && !v.IsNil() && planOf(v.Type().Elem()).settled(rawmem.Of(v))
+	return v.Kind() == reflect.Pointer && !v.IsNil() && typeCodecOf(v.Type().Elem()).roundTrips(rawmem.Of(v))
 }
 
-func (p *plan) settled(v rawmem.Pointer) bool {
+func (p *typeCodec) roundTrips(v rawmem.Pointer) bool {
 	switch p.op {
 	case text:
 		return utf8.ValidString(*rawmem.At[string](v))
 	case structure:
 		for i := range p.fields {
-			if f := &p.fields[i]; !f.settled(v.Field(f.offset)) {
+			if f := &p.fields[i]; !f.roundTrips(v.Field(f.offset)) {
 				return false
 			}
 		}
 		return true
 	case pointer:
 		at := v.Load()
-		return at.IsNil() || !p.elem.isNull(at) && p.elem.settled(at)
+		return at.IsNil() || !p.elem.isNull(at) && p.elem.roundTrips(at)
 	case slice:
 		h := v.Slice()
 		for i := range h.Len {
-			if !p.elem.settled(h.Item(i, p.elem.size)) {
+			if !p.elem.roundTrips(h.Item(i, p.elem.size)) {
 				return false
 			}
 		}
@@ -51,12 +51,12 @@ func (p *plan) settled(v rawmem.Pointer) bool {
 		}
 		return true
 	case mapping:
-		return p.settledMap(v.Value(p.typ))
+		return p.mapRoundTrips(v.Value(p.typ))
 	case timestamp:
 		t := rawmem.At[metav1.Time](v)
 		return t.IsZero() || t.Nanosecond() == 0 && t.UTC().Year() >= 0 && t.UTC().Year() <= 9999
 	case quantity:
-		return settledQuantity(rawmem.At[resource.Quantity](v))
+		return quantityRoundTrips(rawmem.At[resource.Quantity](v))
 	case intOrText:
 		x := rawmem.At[intstr.IntOrString](v)
 		return x.Type == intstr.Int && x.StrVal == "" || x.Type == intstr.String && x.IntVal == 0 && utf8.ValidString(x.StrVal)
@@ -68,26 +68,26 @@ func (p *plan) settled(v rawmem.Pointer) bool {
 	return false
 }
 
-// settled is Settled for a field. An omitted field comes back as nil, so nil is settled, and an omitted empty value
+// roundTrips is RoundTrips for a field. An omitted field comes back as nil, so nil round-trips, and an omitted empty value
 // is not.
-func (f *field) settled(v rawmem.Pointer) bool {
+func (f *field) roundTrips(v rawmem.Pointer) bool {
 	switch f.plan.op {
 	case integer, unsigned, boolean, text, timestamp:
-		return f.plan.settled(v)
+		return f.plan.roundTrips(v)
 	case pointer, stringMap, mapping, slice, bytes: // they all begin with a pointer
 		if v.Load().IsNil() {
 			return true
 		}
-		return (f.empty == always || !f.isEmpty(v)) && f.plan.settled(v)
+		return (f.empty == always || !f.isEmpty(v)) && f.plan.roundTrips(v)
 	}
 	if f.empty == always || !f.isEmpty(v) {
-		return f.plan.settled(v)
+		return f.plan.roundTrips(v)
 	}
 	return v.Value(f.plan.typ).IsZero()
 }
 
 // isNull reports whether a value is written as null.
-func (p *plan) isNull(v rawmem.Pointer) bool {
+func (p *typeCodec) isNull(v rawmem.Pointer) bool {
 	switch p.op {
 	case pointer, stringMap, mapping:
 		return v.Load().IsNil()
@@ -99,13 +99,13 @@ func (p *plan) isNull(v rawmem.Pointer) bool {
 	return false
 }
 
-func (p *plan) settledMap(m reflect.Value) bool {
+func (p *typeCodec) mapRoundTrips(m reflect.Value) bool {
 	if m.Len() == 0 {
 		return true
 	}
 	if p.elem.op == quantity {
 		for k, q := range quantities(m) {
-			if !utf8.ValidString(k) || !settledQuantity(&q) {
+			if !utf8.ValidString(k) || !quantityRoundTrips(&q) {
 				return false
 			}
 		}
@@ -114,16 +114,16 @@ func (p *plan) settledMap(m reflect.Value) bool {
 	x := reflect.New(p.elem.typ)
 	for it := m.MapRange(); it.Next(); {
 		x.Elem().Set(it.Value())
-		if !utf8.ValidString(it.Key().String()) || !p.elem.settled(rawmem.Of(x)) {
+		if !utf8.ValidString(it.Key().String()) || !p.elem.roundTrips(rawmem.Of(x)) {
 			return false
 		}
 	}
 	return true
 }
 
-// settledQuantity is Settled for common quantities. Small and fractional numbers of a binary format are written in
+// quantityRoundTrips is RoundTrips for common quantities. Small and fractional numbers of a binary format are written in
 // the decimal format.
-func settledQuantity(q *resource.Quantity) bool {
+func quantityRoundTrips(q *resource.Quantity) bool {
 	if q.Format == resource.BinarySI {
 		n, whole := q.AsInt64()
 		return whole && n != math.MinInt64 && max(n, -n) >= 1024

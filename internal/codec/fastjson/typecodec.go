@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// plan is how to decode and encode one Go type.
-type plan struct {
+// typeCodec is how to decode and encode one Go type.
+type typeCodec struct {
 	op     op
 	typ    reflect.Type
-	elem   *plan // of a pointer, slice or map
+	elem   *typeCodec // of a pointer, slice or map
 	size   uintptr
 	fields []field
 	byName map[string]int // into fields
@@ -28,18 +28,18 @@ type field struct {
 	name   string
 	quoted string // "name":
 	offset uintptr
-	plan   *plan
-	empty  emptiness
+	plan   *typeCodec
+	empty  omitCondition
 	id     int // unique among the fields that can be shared; 0 for others
 	// managed marks managedFields.
 	managed bool
 }
 
-// emptiness is the condition under which a field is omitted.
-type emptiness uint8
+// omitCondition is the condition under which a field is omitted.
+type omitCondition uint8
 
 const (
-	always emptiness = iota // never omitted
+	always omitCondition = iota // never omitted
 	omitEmpty
 	omitZero
 	omitZeroOf // by its IsZero method
@@ -85,24 +85,24 @@ var special = map[reflect.Type]op{
 	reflect.TypeFor[intstr.IntOrString](): intOrText,
 }
 
-var plans registry[plan]
+var typeCodecs registry[typeCodec]
 
-// planOf returns the plan of a type.
-func planOf(t reflect.Type) *plan { return plans.of(t, build, nil) }
+// typeCodecOf returns the codec of a type.
+func typeCodecOf(t reflect.Type) *typeCodec { return typeCodecs.get(t, buildTypeCodec, nil) }
 
-// build makes the plan of a type and of all types it refers to, which may include itself.
-func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
+// buildTypeCodec makes the codec of a type and of all types it refers to, which may include itself.
+func buildTypeCodec(t reflect.Type, making map[reflect.Type]*typeCodec) *typeCodec {
 	if p := making[t]; p != nil {
 		return p
 	}
-	p := &plan{typ: t, size: t.Size()}
+	p := &typeCodec{typ: t, size: t.Size()}
 	making[t] = p
 	ptr := reflect.PointerTo(t)
 	switch {
 	case special[t] != unknown:
 		p.op = special[t]
 	case t.Kind() == reflect.Pointer:
-		p.op, p.elem = pointer, build(t.Elem(), making)
+		p.op, p.elem = pointer, buildTypeCodec(t.Elem(), making)
 	case ptr.Implements(unmarshaler):
 		p.op, p.writes = custom, t.Implements(marshaler)
 	case ptr.Implements(textUnmarshaler), ptr.Implements(marshaler), ptr.Implements(textMarshaler):
@@ -110,12 +110,12 @@ func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	case t == stringMapType:
 		p.op = stringMap
 	default:
-		p.byKind(making)
+		p.setKind(making)
 	}
 	return p
 }
 
-func (p *plan) byKind(making map[reflect.Type]*plan) {
+func (p *typeCodec) setKind(making map[reflect.Type]*typeCodec) {
 	switch t := p.typ; t.Kind() {
 	case reflect.Bool:
 		p.op = boolean
@@ -126,7 +126,7 @@ func (p *plan) byKind(making map[reflect.Type]*plan) {
 	case reflect.String:
 		p.op = text
 	case reflect.Slice:
-		p.op, p.elem = slice, build(t.Elem(), making)
+		p.op, p.elem = slice, buildTypeCodec(t.Elem(), making)
 		if t.Elem().Kind() == reflect.Uint8 {
 			p.op = bytes
 			if p.elem.op != unsigned { // bytes with codecs of their own
@@ -136,11 +136,11 @@ func (p *plan) byKind(making map[reflect.Type]*plan) {
 	case reflect.Map:
 		key := reflect.PointerTo(t.Key())
 		if t.Key().Kind() == reflect.String && !key.Implements(textUnmarshaler) && !key.Implements(textMarshaler) {
-			p.op, p.elem = mapping, build(t.Elem(), making)
+			p.op, p.elem = mapping, buildTypeCodec(t.Elem(), making)
 		}
 	case reflect.Struct:
 		p.op, p.byName = structure, map[string]int{}
-		if !p.addFields(t, 0, making) || len(p.fields) > 8*len(seen{}) {
+		if !p.addFields(t, 0, making) || len(p.fields) > 8*len(fieldSet{}) {
 			p.op = unknown
 		}
 		p.sortFields()
@@ -149,7 +149,7 @@ func (p *plan) byKind(making map[reflect.Type]*plan) {
 
 // addFields adds the fields of a struct, including those of embedded structs. It returns false if names conflict,
 // which is left to encoding/json.
-func (p *plan) addFields(t reflect.Type, at uintptr, making map[reflect.Type]*plan) bool {
+func (p *typeCodec) addFields(t reflect.Type, at uintptr, making map[reflect.Type]*typeCodec) bool {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
@@ -173,21 +173,21 @@ func (p *plan) addFields(t reflect.Type, at uintptr, making map[reflect.Type]*pl
 			return false
 		}
 		p.byName[name] = len(p.fields)
-		p.fields = append(p.fields, field{name, `"` + name + `":`, at + f.Offset, build(f.Type, making), emptinessOf(f.Type, opts), idOf(f), f.Type == managedType})
+		p.fields = append(p.fields, field{name, `"` + name + `":`, at + f.Offset, buildTypeCodec(f.Type, making), omitConditionOf(f.Type, opts), idOf(f), f.Type == managedType})
 	}
 	return true
 }
 
-// metadataDepth returns the depth of the members of the metadata in an object of the plan's type, or in the items
+// metadataDepth returns the depth of the members of the metadata in an object of the codec's type, or in the items
 // of a list.
-func (p *plan) metadataDepth() int {
+func (p *typeCodec) metadataDepth() int {
 	if _, list := p.byName["items"]; list {
 		return 4 // the list, its items, an item, its metadata
 	}
 	return 2
 }
 
-func emptinessOf(t reflect.Type, opts string) emptiness {
+func omitConditionOf(t reflect.Type, opts string) omitCondition {
 	switch {
 	case has(opts, "omitzero") && (t.Implements(zeroerType) || reflect.PointerTo(t).Implements(zeroerType)):
 		return omitZeroOf

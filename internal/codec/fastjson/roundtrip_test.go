@@ -17,9 +17,9 @@ import (
 	"fairlead.dev/internal/codec/fastjson"
 )
 
-// TestSettled checks that random objects that Settled accepts equal the result of decoding their JSON, and that
-// decoded objects are settled.
-func TestSettled(t *testing.T) {
+// TestRoundTrips checks that random objects that RoundTrips accepts equal the result of decoding their JSON, and that
+// decoded objects round-trip.
+func TestRoundTrips(t *testing.T) {
 	raw, read, n := 0, 0, int64(0)
 	for gvk, typ := range client.Scheme.AllKnownTypes() {
 		if gvk.Version == runtime.APIVersionInternal || gvk.Kind == "WatchEvent" || leftOut[gvk.Kind] {
@@ -30,13 +30,13 @@ func TestSettled(t *testing.T) {
 			obj := reflect.New(typ)
 			filler(n).Fill(obj.Interface())
 			again := reread(t, obj)
-			if fastjson.Settled(obj.Interface()) {
+			if fastjson.RoundTrips(obj.Interface()) {
 				raw++
 				if why := differ(obj, again, typ.Name()); why != "" {
 					t.Fatalf("%v, seed %d: %s\n%s", gvk, n, why, text(obj.Interface()))
 				}
 			}
-			if fastjson.Settled(again.Interface()) {
+			if fastjson.RoundTrips(again.Interface()) {
 				read++
 				if why := differ(again, reread(t, again), typ.Name()); why != "" {
 					t.Fatalf("%v, seed %d, read: %s\n%s", gvk, n, why, text(obj.Interface()))
@@ -45,7 +45,7 @@ func TestSettled(t *testing.T) {
 		}
 	}
 	if raw < 200 || read < int(n)/2 {
-		t.Errorf("of %d objects, %d were settled, and %d when they had been read", n, raw, read)
+		t.Errorf("of %d objects, %d round-tripped, and %d when they had been read", n, raw, read)
 	}
 }
 
@@ -121,8 +121,8 @@ func differ(a, b reflect.Value, at string) string {
 	return ""
 }
 
-// TestUnsettled checks values that would come back differently.
-func TestUnsettled(t *testing.T) {
+// TestNoRoundTrip checks values that would come back differently.
+func TestNoRoundTrip(t *testing.T) {
 	second := metav1.NewTime(time.Unix(1e9, 0))
 	pod := func(change func(*corev1.Pod)) *corev1.Pod {
 		p := &corev1.Pod{}
@@ -131,7 +131,7 @@ func TestUnsettled(t *testing.T) {
 		change(p)
 		return p
 	}
-	if !fastjson.Settled(pod(func(*corev1.Pod) {})) {
+	if !fastjson.RoundTrips(pod(func(*corev1.Pod) {})) {
 		t.Fatal("a plain pod")
 	}
 	limit := func(q string) func(*corev1.Pod) {
@@ -155,8 +155,8 @@ func TestUnsettled(t *testing.T) {
 				TCPSocket: &corev1.TCPSocketAction{Port: intstr.IntOrString{Type: intstr.Int, IntVal: 1, StrVal: "x"}}}}
 		},
 	} {
-		if fastjson.Settled(pod(change)) {
-			t.Errorf("%s: settled", name)
+		if fastjson.RoundTrips(pod(change)) {
+			t.Errorf("%s: round-trips", name)
 		}
 	}
 }

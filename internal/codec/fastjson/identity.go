@@ -1,29 +1,29 @@
 package fastjson
 
-// Head identifies an object and its version.
-type Head struct{ Name, Namespace, UID, ResourceVersion string }
+// Identity identifies an object and its version.
+type Identity struct{ Name, Namespace, UID, ResourceVersion string }
 
-// HeadOf reads the head of an object's JSON and ignores the rest: b must come from a correct encoder. It returns
-// false if there is no head or the general decoder is needed.
-func HeadOf(b []byte) (h Head, ok bool) {
+// IdentityOf reads the identity of an object's JSON and ignores the rest: b must come from a correct encoder. It returns
+// false if there is none or the general decoder is needed.
+func IdentityOf(b []byte) (h Identity, ok bool) {
 	d := decoders.Get().(*decoder)
 	d.b, d.i, d.depth, d.strict = b, 0, 0, false
-	if d.find("metadata") {
-		ok = d.head(&h)
+	if d.findMember("metadata") {
+		ok = d.identity(&h)
 	}
 	d.b = nil
 	decoders.Put(d)
 	return h, ok
 }
 
-// find moves to the value of a member of the object that begins here.
-func (d *decoder) find(member string) bool {
+// findMember moves to the value of a member of the object that begins here.
+func (d *decoder) findMember(member string) bool {
 	for more := d.open('{'); more; more = d.more('}') {
 		name, ok := d.name()
 		if !ok {
 			return false
 		}
-		d.space()
+		d.skipSpace()
 		if string(name) == member {
 			return true
 		}
@@ -34,16 +34,16 @@ func (d *decoder) find(member string) bool {
 	return false
 }
 
-// head reads metadata until the head is complete.
-func (d *decoder) head(h *Head) bool {
+// identity reads metadata until the identity is complete.
+func (d *decoder) identity(h *Identity) bool {
 	for more := d.open('{'); more; more = d.more('}') {
 		name, ok := d.name()
 		if !ok {
 			return false
 		}
-		into := h.part(name)
+		into := h.field(name)
 		if into == nil {
-			d.space()
+			d.skipSpace()
 			if !d.skip() {
 				return false
 			}
@@ -59,7 +59,7 @@ func (d *decoder) head(h *Head) bool {
 	return h.Name != "" && d.close('}')
 }
 
-func (h *Head) part(name []byte) *string {
+func (h *Identity) field(name []byte) *string {
 	switch string(name) {
 	case "name":
 		return &h.Name

@@ -12,9 +12,9 @@ import (
 func Object(b []byte) (m map[string]any, ok bool) {
 	d := decoders.Get().(*decoder)
 	d.b, d.i, d.depth, d.strict = b, 0, 0, true
-	if d.space() == '{' {
-		m, ok = d.looseObject()
-		d.space()
+	if d.skipSpace() == '{' {
+		m, ok = d.unstructuredObject()
+		d.skipSpace()
 		ok = ok && d.i == len(d.b)
 	}
 	d.b = nil
@@ -22,12 +22,12 @@ func Object(b []byte) (m map[string]any, ok bool) {
 	return m, ok
 }
 
-func (d *decoder) loose() (any, bool) {
-	switch d.space() {
+func (d *decoder) unstructured() (any, bool) {
+	switch d.skipSpace() {
 	case '{':
-		return d.looseObject()
+		return d.unstructuredObject()
 	case '[':
-		return d.looseList()
+		return d.unstructuredList()
 	case '"':
 		s, ok := d.text()
 		return s, ok
@@ -56,18 +56,18 @@ func (d *decoder) loose() (any, bool) {
 	return nil, false // a number this long is left to the general decoder
 }
 
-func (d *decoder) looseObject() (map[string]any, bool) {
+func (d *decoder) unstructuredObject() (map[string]any, bool) {
 	m := map[string]any{}
 	for more := d.open('{'); more; more = d.more('}') {
-		if d.space() != '"' {
+		if d.skipSpace() != '"' {
 			return nil, false
 		}
 		name, ok := d.text()
-		if !ok || d.space() != ':' {
+		if !ok || d.skipSpace() != ':' {
 			return nil, false
 		}
 		d.i++
-		v, ok := d.loose()
+		v, ok := d.unstructured()
 		if !ok {
 			return nil, false
 		}
@@ -79,10 +79,10 @@ func (d *decoder) looseObject() (map[string]any, bool) {
 	return m, d.close('}')
 }
 
-func (d *decoder) looseList() (list []any, ok bool) {
+func (d *decoder) unstructuredList() (list []any, ok bool) {
 	list = []any{}
 	for more := d.open('['); more; more = d.more(']') {
-		v, ok := d.loose()
+		v, ok := d.unstructured()
 		if !ok {
 			return nil, false
 		}
@@ -94,11 +94,11 @@ func (d *decoder) looseList() (list []any, ok bool) {
 // MarshalObject returns the JSON of an object with the Go types that [Object] produces, byte for byte as
 // encoding/json writes it. It returns false for other Go types.
 func MarshalObject(m map[string]any) ([]byte, bool) {
-	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
+	s := encoders.Get().(*encoder)
+	defer encoders.Put(s)
 	s.depth = 0
-	b, ok := s.loose(s.b[:0], m)
-	if s.b = b[:0]; cap(b) > maxScratch {
+	b, ok := s.unstructured(s.b[:0], m)
+	if s.b = b[:0]; cap(b) > maxPooled {
 		s.b = nil
 	}
 	if !ok {
@@ -107,7 +107,7 @@ func MarshalObject(m map[string]any) ([]byte, bool) {
 	return slices.Clone(b), true
 }
 
-func (s *scratch) loose(b []byte, v any) ([]byte, bool) {
+func (s *encoder) unstructured(b []byte, v any) ([]byte, bool) {
 	switch v := v.(type) {
 	case nil:
 		return append(b, "null"...), true
@@ -121,18 +121,18 @@ func (s *scratch) loose(b []byte, v any) ([]byte, bool) {
 		text, err := json.Marshal(v)
 		return append(b, text...), err == nil
 	case []any:
-		return s.looseList(b, v)
+		return s.unstructuredList(b, v)
 	case map[string]any:
-		return s.looseObject(b, v)
+		return s.unstructuredObject(b, v)
 	}
 	return b, false
 }
 
-func (s *scratch) looseList(b []byte, list []any) ([]byte, bool) {
+func (s *encoder) unstructuredList(b []byte, list []any) ([]byte, bool) {
 	if list == nil {
 		return append(b, "null"...), true
 	}
-	if !s.deeper() {
+	if !s.enter() {
 		return b, false
 	}
 	b = append(b, '[')
@@ -141,7 +141,7 @@ func (s *scratch) looseList(b []byte, list []any) ([]byte, bool) {
 			b = append(b, ',')
 		}
 		var ok bool
-		if b, ok = s.loose(b, v); !ok {
+		if b, ok = s.unstructured(b, v); !ok {
 			return b, false
 		}
 	}
@@ -149,12 +149,12 @@ func (s *scratch) looseList(b []byte, list []any) ([]byte, bool) {
 	return append(b, ']'), true
 }
 
-// looseObject uses the scratch's list of names behind the part that the enclosing objects use.
-func (s *scratch) looseObject(b []byte, m map[string]any) ([]byte, bool) {
+// unstructuredObject uses the encoder's list of names behind the part that the enclosing objects use.
+func (s *encoder) unstructuredObject(b []byte, m map[string]any) ([]byte, bool) {
 	if m == nil {
 		return append(b, "null"...), true
 	}
-	if !s.deeper() {
+	if !s.enter() {
 		return b, false
 	}
 	from := len(s.keys)
@@ -177,7 +177,7 @@ func (s *scratch) looseObject(b []byte, m map[string]any) ([]byte, bool) {
 		if b, ok = appendString(b, k); !ok {
 			return b, false
 		}
-		if b, ok = s.loose(append(b, ':'), m[k]); !ok {
+		if b, ok = s.unstructured(append(b, ':'), m[k]); !ok {
 			return b, false
 		}
 	}

@@ -31,7 +31,7 @@ func TestSame(t *testing.T) {
 				b.Elem().Field(i).Set(other.Elem().Field(i))
 			}
 			x, y := a.Interface(), b.Interface()
-			got, want := fastjson.Same(x, y), equality.Semantic.DeepEqual(x, y)
+			got, want := fastjson.Equal(x, y), equality.Semantic.DeepEqual(x, y)
 			if got && !want || want && n%3 == 0 && !got {
 				t.Fatalf("%v: same is %v, want %v:\n%s\n%s", gvk, got, want, text(x), text(y))
 			}
@@ -64,7 +64,7 @@ func pairsAre(t *testing.T, x, y any) {
 		if !ok || string(old) != string(before[name]) || string(new) != string(after[name]) {
 			t.Fatalf("%T: %s is %s and %s, want %s and %s", x, name, old, new, before[name], after[name])
 		}
-		if p.Same() && string(old) != string(new) {
+		if p.Equal() && string(old) != string(new) {
 			t.Fatalf("%T: %s is not the same: %s and %s", x, name, old, new)
 		}
 		delete(before, name)
@@ -78,16 +78,16 @@ func pairsAre(t *testing.T, x, y any) {
 // TestSameOfOdd checks that nil equals empty only for Same.
 func TestSameOfOdd(t *testing.T) {
 	a, b := &corev1.Pod{}, &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{}, NodeSelector: map[string]string{}}}
-	if !fastjson.Same(a, b) {
+	if !fastjson.Equal(a, b) {
 		t.Error("nil and empty differ")
 	}
 	fastjson.Pairs(a, b, func(name string, p fastjson.Pair) {
-		if p.Same() != (name != "spec") {
-			t.Errorf("%s is the same: %v", name, p.Same())
+		if p.Equal() != (name != "spec") {
+			t.Errorf("%s is the same: %v", name, p.Equal())
 		}
 	})
 	var none *corev1.Pod
-	if fastjson.Same(a, none) || fastjson.Same(a, &corev1.Service{}) || fastjson.Pairs(a, &corev1.Service{}, nil) {
+	if fastjson.Equal(a, none) || fastjson.Equal(a, &corev1.Service{}) || fastjson.Pairs(a, &corev1.Service{}, nil) {
 		t.Error("what is not there, or is of another type, is the same")
 	}
 }
