@@ -238,18 +238,24 @@ func (e *election) claim(lease *coordinationv1.Lease, now time.Time) *coordinati
 // releasePatience limits the release of the lease at the end of Run.
 const releasePatience = 2 * time.Second
 
-// release gives the lease up, so that the next candidate need not wait it out.
+// release gives the lease up, so that the next candidate need not wait it out. It reads the
+// lease first: a renewal that the end of ctx interrupted may have been stored all the same.
 func (e *election) release(ctx context.Context) {
-	if e.seen == nil || ptr.Deref(e.seen.Spec.HolderIdentity, "") != e.who.Identity {
-		return // another process holds it by now
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasePatience)
 	defer cancel()
-	lease := e.seen.DeepCopy()
-	lease.Spec.HolderIdentity = ptr.To("")
-	lease.Spec.LeaseDurationSeconds = ptr.To(int32(1))
-	lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
-	if _, err := e.leases.Update(ctx, lease); err != nil {
+	err := client.RetryOnConflict(ctx, func() error {
+		lease, err := e.leases.Get(ctx, e.who.Name)
+		if err != nil || ptr.Deref(lease.Spec.HolderIdentity, "") != e.who.Identity {
+			return client.IgnoreNotFound(err) // another process holds it by now
+		}
+		lease = lease.DeepCopy()
+		lease.Spec.HolderIdentity = ptr.To("")
+		lease.Spec.LeaseDurationSeconds = ptr.To(int32(1))
+		lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
+		_, err = e.leases.Update(ctx, lease)
+		return err
+	})
+	if err != nil {
 		e.who.Log.Debug("the lease was not given up", "lease", e.who.Name, "error", err)
 	}
 }

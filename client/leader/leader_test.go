@@ -3,6 +3,8 @@ package leader_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -109,5 +111,49 @@ func TestWorkThatEndsEndsTheRun(t *testing.T) {
 	bad := leader.Timing{LeaseDuration: time.Second, RenewDeadline: 2 * time.Second}
 	if err := leader.Run(t.Context(), c, leader.Candidate{Name: "work", Timing: bad}, nil); err == nil {
 		t.Error("a deadline longer than the duration was taken")
+	}
+}
+
+// interrupted stores a leader's first renewal, but ends the leader before its answer.
+type interrupted struct {
+	http.RoundTripper
+	leads *atomic.Bool
+	stop  context.CancelFunc
+}
+
+func (t interrupted) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTripper.RoundTrip(r)
+	if err != nil || r.Method != http.MethodPut || !t.leads.CompareAndSwap(true, false) {
+		return resp, err
+	}
+	resp.Body.Close()
+	t.stop()
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// TestInterruptedRenewal ends a leader while it renews its lease: it releases the renewed lease.
+func TestInterruptedRenewal(t *testing.T) {
+	env := testenv.Start(t, testenv.Options{Nodes: -1, NoScheduler: true})
+	ctx, stop := context.WithCancel(t.Context())
+	var leads atomic.Bool
+	config := env.Config()
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return interrupted{next, &leads, stop} })
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = leader.Run(ctx, c, leader.Candidate{Namespace: "default", Name: "work", Identity: "a", Timing: brisk},
+		func(ctx context.Context) error {
+			leads.Store(true)
+			<-ctx.Done()
+			return nil
+		})
+	if err != nil || ctx.Err() == nil {
+		t.Fatalf("ended with %v", err)
+	}
+	lease, err := client.For[*coordinationv1.Lease](env.Client(t)).Namespace("default").Get(t.Context(), "work")
+	if err != nil || *lease.Spec.HolderIdentity != "" {
+		t.Errorf("the lease was kept: %+v, %v", lease, err)
 	}
 }
