@@ -13,7 +13,6 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
-	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/subresource"
@@ -22,14 +21,17 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// Config configures a server. Store and Resources are required. Without an Authenticator and
-// an Authorizer every request is trusted and allowed.
+// Config configures a server. Only Store is required. Without an Authenticator every
+// request without a user of Transport's is anonymous; without an Authorizer every request is
+// allowed.
 type Config struct {
-	Store     storage.Store
+	Store storage.Store
+	// Resources are the resources to serve; nil is all of Kubernetes.
 	Resources []*resource.Resource
 
-	Authenticator auth.Authenticator
-	Authorizer    auth.Authorizer
+	// Authenticator is asked about requests other than those with a user of Transport's.
+	Authenticator Authenticator
+	Authorizer    Authorizer
 	// Admission is asked before each write, in this order.
 	Admission admission.Chain
 
@@ -59,7 +61,7 @@ type Config struct {
 	Definitions Definitions
 
 	// Discovery serves /api, /apis and the paths below them that are no resources; OpenAPI
-	// serves /openapi/. Without them these paths answer 404.
+	// serves /openapi/. A nil one describes the resources that the server serves.
 	Discovery, OpenAPI http.Handler
 	// Paths are more handlers by exact path. They come after authorization, and get the user
 	// by auth.UserFrom.
@@ -142,7 +144,7 @@ type CreateFunc func(ctx context.Context, r *CreateRequest) (runtime.Object, err
 // CreateRequest is a create whose object is not stored as it is.
 type CreateRequest struct {
 	// User is never nil.
-	User *auth.User
+	User *User
 	// Namespace and Name are those of the path; for a review without a
 	// namespace both are empty.
 	Namespace, Name string

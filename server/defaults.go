@@ -6,9 +6,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"fairlead.dev/internal/resource/builtin"
 )
 
 func setDefaults(cfg *Config) {
+	if cfg.Resources == nil {
+		cfg.Resources = builtin.Resources()
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}

@@ -3,14 +3,17 @@ package server
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/call"
+	"fairlead.dev/internal/server/discovery"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/health"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/inject"
 	"fairlead.dev/internal/server/metrics"
+	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/request"
@@ -46,6 +49,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))
 	}
 	s.inflight.Register(cfg.Metrics)
+	s.describe()
 	s.Set(cfg.Resources)
 	if cfg.Wire != nil {
 		if err := cfg.Wire(&s.cfg, s); err != nil {
@@ -56,12 +60,26 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
+// describe makes the describers that the configuration leaves to the server.
+func (s *Server) describe() {
+	if s.cfg.Discovery == nil {
+		d := discovery.New(s.cfg.Resources)
+		s.cfg.Discovery, s.describers = d, append(s.describers, d)
+	}
+	if s.cfg.OpenAPI == nil {
+		o := openapi.New(s.cfg.Resources, resource.Scheme())
+		o.CBOR = s.cfg.CBOR
+		s.cfg.OpenAPI, s.describers = o, append(s.describers, o)
+	}
+}
+
 // assemble sets up the parts that depend on members which Config.Wire may set.
 func (s *Server) assemble() {
 	cfg := &s.cfg
 	if cfg.Authenticator == nil {
-		cfg.Authenticator = auth.WithAnonymous(auth.InProcess())
+		cfg.Authenticator = auth.WithAnonymous(auth.Union())
 	}
+	cfg.Authenticator = auth.Union(auth.InProcess(), cfg.Authenticator)
 	if cfg.Authorizer == nil {
 		cfg.Authorizer = auth.AllowAll
 	}

@@ -53,14 +53,14 @@ func (c *serving) servePath() error {
 		return nil
 	case health.IsPath(path):
 		return c.s.health.Serve(&c.Call, path)
-	case strings.HasPrefix(path, "/openapi/") && c.s.cfg.OpenAPI != nil:
+	case strings.HasPrefix(path, "/openapi/"):
 		c.s.cfg.OpenAPI.ServeHTTP(c.Writer, c.HTTP)
 		return nil
 	case path == "/":
 		return c.WriteJSON(http.StatusOK, map[string][]string{"paths": c.rootPaths()})
 	case c.noSuchVersion(path):
 		return apistatus.ResourceNotFound()
-	case (path == "/api" || path == "/apis" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/apis/")) && c.s.cfg.Discovery != nil:
+	case path == "/api" || path == "/apis" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/apis/"):
 		if request.IsPretty(c.HTTP) {
 			return c.indented(c.s.cfg.Discovery)
 		}

@@ -33,7 +33,9 @@ type Server struct {
 	streams  *watch.Streams
 	decoded  decoded
 	network  *reach.Network
-	stopping atomic.Bool
+	// describers are those that the server itself has made; Set tells them first.
+	describers []Describer
+	stopping   atomic.Bool
 
 	watches *read.Watches
 	writer  *write.Writer

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/endpoint"
 )
@@ -14,7 +16,7 @@ func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
 	now := endpoint.NewTable(s.hub, resources, before)
 	s.registry.Replace(now)
 	s.writer.Keep(resources)
-	for _, d := range describers {
+	for _, d := range slices.Concat(s.describers, describers) {
 		d.Set(resources)
 	}
 	before.End(s.hub, now)

@@ -3,7 +3,6 @@ package server
 import (
 	"net/http"
 
-	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/memory"
 )
 
@@ -13,4 +12,4 @@ import (
 // A watch or a list is served on a goroutine of its own, which waits when the reader is a
 // buffer behind; it ends when the body is closed or the request's context is. Every other
 // request is served before RoundTrip returns.
-func Transport(s *Server, user *auth.User) http.RoundTripper { return memory.New(s, user) }
+func Transport(s *Server, user *User) http.RoundTripper { return memory.New(s, user) }

@@ -141,7 +141,6 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 		ClusterRoleBindings: s.Cache(rbacv1.Resource("clusterrolebindings")),
 	}.Source())
 	c.Authenticator = auth.WithAnonymous(auth.Union(
-		auth.InProcess(),
 		cert.New(authority.Pool()),
 		cert.FrontProxy(authority.FrontProxy().Pool(), bootstrap.FrontProxy),
 		token.Authenticator(accounts),
