@@ -133,10 +133,14 @@ var nodeFloors = map[string]int{
 // watchcacheFloors gives each folder of internal/watchcache its floor inside the room.
 var watchcacheFloors = map[string]int{
 	"bell":      0,
+	"follow":    0,
 	"object":    0,
 	"seqlog":    0,
+	"change":    1,
 	"selection": 1,
+	"history":   2,
 	"index":     2,
+	"topic":     2,
 }
 
 // inside are the rooms whose folders have floors of their own.

@@ -2,10 +2,17 @@
 // answers all reads and watches from there.
 //
 // A [Hub] follows the store with one cursor and passes each event to the [Cache] of its resource. A
-// Cache has three parts, updated in one step: an ordered copy-on-write tree of the current objects,
-// a ring of the recent changes, and topics. The bytes of an [Object] are those of the store; they
-// are not decoded on the way. A scanner finds the labels and fields that selectors need in these
-// bytes, once, when a selector first needs them.
+// Cache's state has three parts, updated in one step: an ordered copy-on-write tree of the current
+// objects, the history of the recent changes, and topics. The bytes of an [Object] are those of the
+// store; they are not decoded on the way. A scanner finds the labels and fields that selectors need
+// in these bytes, once, when a selector first needs them.
+//
+// An event goes down and comes up again; the packages are below internal/watchcache:
+//
+//	Hub.Run -> follow.Follower -> state.Apply -> tree, history.History, topic.Set    written
+//	Cache.Get, Cache.Snapshot, Walk           <- tree, history (Exact)               read
+//	Watcher.Next                              <- topic.Reader; before it a replay    watched
+//	                                             of the history or of the store
 //
 // # Promises to readers
 //
@@ -85,13 +92,13 @@
 //     changes that are too old, packs the past, and rings all bells. Without it reads are right,
 //     but no bell rings and no change expires by age. A watcher that starts before the cache's
 //     history has one more goroutine, until it has caught up: it relays the store's bell.
-//  3. The goroutine that holds Hub.mu applies changes: the feeder, or a reader that does not wait
-//     for it. They become visible to watchers and snapshots together, when a whole batch of the
-//     store has been applied, and bells ring after that.
+//  3. The goroutine that holds the follower's lock applies changes: the feeder, or a reader that
+//     does not wait for it. They become visible to watchers and snapshots together, when a whole
+//     batch of the store has been applied, and bells ring after that.
 //  4. Bells are rung without any lock that readers or writers take, and once per topic for any
 //     number of events.
-//  5. Locks are taken in this order: Hub.mu, Cache.mu, topic.bells. The lock of the encodings is
-//     taken alone. The store is not called with Cache.mu held; loading and following it happens
-//     under Hub.mu.
+//  5. Locks are taken in this order: the follower's, state.mu, a topic's bells. The lock of the
+//     encodings is taken alone. The store is not called with state.mu held; loading and following
+//     it happens under the follower's lock.
 //  6. Everything that is returned is shared and immutable: objects, their bytes, slices of events.
 package watchcache

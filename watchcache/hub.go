@@ -2,147 +2,111 @@ package watchcache
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"slices"
-	"sync"
-	"sync/atomic"
+	"errors"
 	"time"
 
+	"fairlead.dev/internal/watchcache/follow"
 	"fairlead.dev/internal/watchcache/object"
 	"fairlead.dev/storage"
-	"fairlead.dev/trace"
 )
 
 // Root is the prefix of all keys that a hub reads.
 const Root = "/registry/"
 
-// HubOptions bound the memory of a hub; zero values mean the defaults.
-type HubOptions struct {
-	// History is how long each cache keeps changes for watchers; 5 minutes.
-	History time.Duration
-	// HistoryBytes bounds the changes that each cache keeps; 32 MiB.
-	HistoryBytes int
-	// EncodingBytes bounds the other encodings of all objects of the hub, with the objects of
-	// events that they keep alive; 32 MiB.
-	EncodingBytes int
-	// Trace, if not nil, records each event and when it can be read.
-	Trace *trace.Log
-	// Log, if not nil, logs stored values that are unreadable.
-	Log *slog.Logger
-}
-
 // A Hub feeds the caches of all resources from one cursor of the store.
 type Hub struct {
 	store     storage.Store
 	opts      HubOptions
+	follower  *follow.Follower
+	backlog   backlog
 	encodings object.Encodings
-	// applied is the revision up to which every cache is complete.
-	applied  atomic.Int64
-	rebuilds atomic.Int64
-	// kick wakes the feeder when a reader has left work for it.
-	kick chan struct{}
-
-	// mu is taken before Cache.mu.
-	mu struct {
-		sync.Mutex
-		// cursor is nil while the store cannot be followed, for the reason err.
-		cursor  storage.Cursor
-		err     error
-		retryAt time.Time
-		// stale: caches must be loaded again before the next event.
-		stale bool
-		// unloaded are caches that could not be loaded when they were added.
-		unloaded []*Cache
-		caches   map[string]*Cache
-		queue    []*topic
-		// packs are caches with changes to pack.
-		packs   []*Cache
-		waiters []*waiter
-	}
 }
-
-type waiter struct {
-	rev  storage.Revision
-	done chan struct{}
-}
-
-// retryAfter is the pause after a failure of the store.
-const retryAfter = 200 * time.Millisecond
 
 // NewHub returns a hub without caches at the store's current revision. Its readers work at once;
 // its watchers' bells need Run.
 func NewHub(s storage.Store, o HubOptions) (*Hub, error) {
-	if o.History == 0 {
-		o.History = 5 * time.Minute
-	}
-	if o.HistoryBytes == 0 {
-		o.HistoryBytes = 32 << 20
-	}
-	if o.EncodingBytes == 0 {
-		o.EncodingBytes = 32 << 20
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	h := &Hub{store: s, opts: o, kick: make(chan struct{}, 1)}
-	h.encodings.Limit = o.EncodingBytes
-	h.mu.caches = map[string]*Cache{}
-	rev, err := s.Current(context.Background())
+	f, err := follow.New(s, Root)
 	if err != nil {
 		return nil, err
 	}
-	cursor, err := s.Watch(Root, storage.PrefixEnd(Root), rev)
-	if err != nil {
-		return nil, err
-	}
-	h.mu.cursor = cursor
-	h.applied.Store(int64(rev))
+	h := &Hub{store: s, opts: o.withDefaults(), follower: f}
+	h.encodings.Limit = h.opts.EncodingBytes
 	return h, nil
 }
 
 // Err returns why caches are incomplete or do not follow the store: the store cannot be followed,
 // or some caches could not be loaded. It is nil when all is well.
-func (h *Hub) Err() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case h.mu.cursor == nil && h.mu.err != nil:
-		return h.mu.err
-	case len(h.mu.unloaded) > 0:
-		return fmt.Errorf("%d caches not loaded", len(h.mu.unloaded))
-	}
-	return nil
-}
+func (h *Hub) Err() error { return h.follower.Err() }
 
 // Revision returns the revision up to which all caches are complete.
-func (h *Hub) Revision() storage.Revision { return storage.Revision(h.applied.Load()) }
+func (h *Hub) Revision() storage.Revision { return h.follower.Revision() }
+
+// WaitFor returns once the caches are complete up to rev. It applies the events that the store has
+// itself, and waits only for revisions that the store does not have yet: up to 3 seconds, then it
+// fails with a *TooNewError. Other errors: storage.ErrUnavailable, storage.ErrClosed, the
+// context's.
+func (h *Hub) WaitFor(ctx context.Context, rev storage.Revision) error {
+	return h.follower.WaitFor(ctx, rev)
+}
 
 // Add makes the cache of a resource and loads it. If the store fails, the cache's readers get its
 // error until it can be loaded.
 func (h *Hub) Add(o Options) *Cache {
-	c := newCache(h, o)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.mu.caches[o.Prefix] = c
-	if h.fill(c) != nil {
-		h.mu.unloaded = append(h.mu.unloaded, c)
-		h.wakeFeeder()
-	}
+	c := &Cache{store: h.store, follower: h.follower}
+	c.resource.init(o, &h.encodings)
+	c.resource.noteMiss = c.state.noteMiss
+	c.state.init(&c.resource, &h.opts, &h.backlog)
+	h.follower.Add(o.Prefix, &c.state)
 	return c
 }
 
 // Remove ends the cache: its watchers and readers get storage.ErrClosed.
-func (h *Hub) Remove(c *Cache) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.mu.caches[c.opts.Prefix] != c {
-		return
+func (h *Hub) Remove(c *Cache) { h.follower.Remove(c.resource.opts.Prefix, &c.state) }
+
+// Run feeds the caches and rings the bells until ctx ends, which is no error, or the store is
+// closed (storage.ErrClosed).
+func (h *Hub) Run(ctx context.Context) error {
+	tick := time.NewTicker(max(h.opts.History/20, time.Second))
+	defer tick.Stop()
+	for {
+		n, bell, err := h.feed()
+		if errors.Is(err, storage.ErrClosed) {
+			return err
+		}
+		if n > 0 && ctx.Err() == nil {
+			continue
+		}
+		var retry <-chan time.Time
+		if err != nil {
+			retry = time.After(follow.RetryAfter)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-bell:
+		case <-h.follower.Woken():
+		case <-retry:
+		case <-tick.C:
+			h.follower.Expire(time.Now())
+			h.encodings.Sweep()
+		}
 	}
-	delete(h.mu.caches, c.opts.Prefix)
-	h.mu.unloaded = slices.DeleteFunc(h.mu.unloaded, func(other *Cache) bool { return other == c })
-	c.close()
-	h.wakeFeeder()
+}
+
+// feed applies one batch and rings the topics with new events, including those that a reader has
+// applied. Ringing does not take the locks that readers need.
+func (h *Hub) feed() (n int, bell <-chan struct{}, err error) {
+	h.follower.Lock()
+	n, bell, err = h.follower.Feed()
+	topics, packs := h.backlog.take()
+	h.follower.Unlock()
+	for _, t := range topics {
+		t.Ring()
+	}
+	for _, s := range packs {
+		s.pack()
+	}
+	return n, bell, err
 }
 
 // HubStats are figures for metrics.
@@ -163,6 +127,6 @@ func (h *Hub) Stats() HubStats {
 		Revision:      rev,
 		Behind:        max(0, int64(h.store.Revision()-rev)),
 		EncodingBytes: h.encodings.Size(),
-		Rebuilds:      h.rebuilds.Load(),
+		Rebuilds:      h.follower.Rebuilds(),
 	}
 }

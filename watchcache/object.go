@@ -1,9 +1,9 @@
 package watchcache
 
 import (
+	"fairlead.dev/internal/watchcache/change"
 	"fairlead.dev/internal/watchcache/object"
 	"fairlead.dev/internal/watchcache/selection"
-	"fairlead.dev/storage"
 )
 
 type (
@@ -21,16 +21,7 @@ type (
 	// everything; all conditions must hold. A field that the resource does not have is empty on
 	// every object.
 	Selection = selection.Selection
+	// An Event is one change as a selection sees it: its type, the object, and the revision of the
+	// change. It is immutable and shared by all watchers of the selection.
+	Event = change.Event
 )
-
-// NewObject reads a stored key of the cache's resource. It fails if the value is not a JSON object,
-// if its metadata is not one, or if Options.Read fails.
-//
-// A value that carries metadata.resourceVersion, which this server never writes, is copied without
-// it.
-func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) { return object.New(kv, c.kind) }
-
-// compile compiles a selection of the cache's objects.
-func (c *Cache) compile(sel Selection) selection.Matcher {
-	return selection.Compile(c.kind, c.indexed, sel)
-}

@@ -17,13 +17,13 @@ import (
 // A Snapshot is a resource as of one revision. It never changes; any number of goroutines may read
 // it without a lock and without delaying writers.
 type Snapshot struct {
-	cache   *Cache
-	rev     storage.Revision
-	tree    *btree.Map[string, *Object]
-	indexes []*index.Index
+	resource *resource
+	rev      storage.Revision
+	tree     *btree.Map[string, *Object]
+	indexes  []*index.Index
 	// unreadable are the tree's objects whose values are unreadable, in the order of their keys.
 	unreadable []*Object
-	// used is the time of the last read of a snapshot of the past; guarded by Cache.mu.
+	// used is the time of the last read of a snapshot of the past; guarded by state.mu.
 	used time.Time
 }
 
@@ -35,18 +35,14 @@ func (s *Snapshot) Len() int { return s.tree.Len() }
 
 // Get returns one object, nil if it does not exist. It fails with an *UnreadableError.
 func (s *Snapshot) Get(namespace, name string) (*Object, error) {
-	o, _ := s.tree.Get(s.cache.Key(namespace, name))
-	return s.cache.whole(o)
+	o, _ := s.tree.Get(s.resource.kind.Key(namespace, name))
+	return s.resource.readable(o)
 }
 
-// whole returns the object, which may be nil, unless its value is unreadable.
-func (c *Cache) whole(o *Object) (*Object, error) {
-	if o != nil && !object.Readable(o) {
-		e := c.unreadableError([]*Object{o})
-		e.Range = false
-		return nil, e
-	}
-	return o, nil
+// Unreadable reports whether the object exists and its value is unreadable.
+func (s *Snapshot) Unreadable(namespace, name string) bool {
+	o, ok := s.tree.Get(s.resource.kind.Key(namespace, name))
+	return ok && !object.Readable(o)
 }
 
 // List yields the objects of a selection in the order of their keys, beginning after a key ("" for
@@ -55,8 +51,8 @@ func (c *Cache) whole(o *Object) (*Object, error) {
 // *UnreadableError if the namespace, or the whole resource without a namespace, holds an
 // unreadable object after that key.
 func (s *Snapshot) List(sel Selection, after string, limit int) (iter.Seq[*Object], error) {
-	m := s.cache.compile(sel)
-	if err := s.cache.unreadableIn(&m, s.unreadable, after); err != nil {
+	m := s.resource.compile(sel)
+	if err := s.resource.rangeError(&m, s.unreadable, after); err != nil {
 		return nil, err
 	}
 	return func(yield func(*Object) bool) {
@@ -71,14 +67,14 @@ func (s *Snapshot) List(sel Selection, after string, limit int) (iter.Seq[*Objec
 // Count returns the number of objects that List would yield without a limit. For all objects or a
 // namespace it does not look at them, and its cost does not depend on their number.
 func (s *Snapshot) Count(sel Selection, after string) int {
-	m := s.cache.compile(sel)
+	m := s.resource.compile(sel)
 	switch {
 	case m.Filter != nil:
 	case m.Base.Kind == selection.ByNothing:
 		return s.tree.Len() - s.rank(after, true)
 	case m.Base.Kind == selection.ByNamespace:
 		// All keys with the prefix "a/" lie before "a0": '0' follows '/'.
-		begin := s.cache.opts.Prefix + m.Base.Value
+		begin := s.resource.opts.Prefix + m.Base.Value
 		return max(0, s.rank(begin+"0", false)-max(s.rank(begin+"/", false), s.rank(after, true)))
 	}
 	n := 0
@@ -102,7 +98,7 @@ func (s *Snapshot) walk(m *selection.Matcher, after string, begins bool, f func(
 	if m.Filter.Nothing() {
 		return
 	}
-	start := s.cache.opts.Prefix
+	start := s.resource.opts.Prefix
 	scoped := m.Base.Kind == selection.ByNamespace
 	switch m.Base.Kind {
 	case selection.ByKey:
@@ -118,7 +114,7 @@ func (s *Snapshot) walk(m *selection.Matcher, after string, begins bool, f func(
 			return
 		}
 		if begins && s.tree.Len() >= index.MinObjects {
-			defer s.cache.noteMiss(m.Base.Dim)
+			defer s.resource.noteMiss(m.Base.Dim)
 		}
 	}
 	// Within a namespace the base is known to hold.

@@ -30,8 +30,8 @@ func (w *Walk) Stopped() bool { return w.matcher.Stopped }
 
 // Walk begins a list of a selection, after a key ("" for the beginning). It fails as List does.
 func (s *Snapshot) Walk(sel Selection, after string) (Walk, error) {
-	m := s.cache.compile(sel)
-	if err := s.cache.unreadableIn(&m, s.unreadable, after); err != nil {
+	m := s.resource.compile(sel)
+	if err := s.resource.rangeError(&m, s.unreadable, after); err != nil {
 		return Walk{}, err
 	}
 	return Walk{snap: s, matcher: m, after: after}, nil
