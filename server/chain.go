@@ -82,6 +82,9 @@ func (c *serving) serve() error {
 // finish counts the call and answers a panic of the handler with 500.
 func (s *Server) finish(c *serving) {
 	p := recover()
+	if c.endContext != nil {
+		defer c.endContext()
+	}
 	if c.Writer.Stop() { // the deadline has answered, and the handler's output is dropped
 		c.Writer.Code = http.StatusGatewayTimeout
 		c.terminated(c.Writer.Code)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -53,10 +54,16 @@ func (c *serving) arm() {
 	if c.Info.LongRunning() || c.inProcess() || c.s.cfg.RequestTimeout < 0 {
 		return
 	}
-	c.Writer.SetDeadline(c.Limit-time.Since(c.Start), c.HTTP.ProtoMajor == 1, c.tooLate)
+	nethttp := !h2.Serves(c.Writer.ResponseWriter)
+	if nethttp && c.HTTP.ProtoMajor == 2 { // a deadline ends a request's context over HTTP/1.1 only
+		c.Context, c.endContext = context.WithCancel(c.Context)
+		c.HTTP = c.HTTP.WithContext(c.Context)
+	}
+	c.Writer.SetDeadline(c.Limit-time.Since(c.Start), nethttp, c.tooLate)
 }
 
-// tooLate answers with 504 in place of the handler, which may be running.
+// tooLate answers with 504 in place of the handler, which may be running. Where net/http serves
+// HTTP/2, the stream ends only when the handler returns, or is reset.
 func (c *serving) tooLate() {
 	status := apistatus.Of(apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
 	body, err := json.Marshal(status)
@@ -69,7 +76,9 @@ func (c *serving) tooLate() {
 	if h2.Interrupt(c.Writer.ResponseWriter, http.StatusGatewayTimeout, header, body) {
 		return
 	}
-	header["Connection"] = []string{"close"} // the handler may not return for a while
+	if c.HTTP.ProtoMajor == 1 {
+		header["Connection"] = []string{"close"} // the handler may not return for a while
+	}
 	under := c.Writer.ResponseWriter.Header()
 	clear(under)
 	for name, values := range header {
@@ -78,4 +87,7 @@ func (c *serving) tooLate() {
 	c.Writer.ResponseWriter.WriteHeader(http.StatusGatewayTimeout)
 	_, _ = c.Writer.ResponseWriter.Write(body)
 	_ = http.NewResponseController(c.Writer.ResponseWriter).Flush()
+	if c.endContext != nil {
+		c.endContext()
+	}
 }

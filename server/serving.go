@@ -1,6 +1,10 @@
 package server
 
-import "fairlead.dev/internal/server/call"
+import (
+	"context"
+
+	"fairlead.dev/internal/server/call"
+)
 
 // serving is a request that is being answered. It belongs to the goroutine that serves it.
 type serving struct {
@@ -10,4 +14,6 @@ type serving struct {
 	auditID string
 	// handed: the connection sends the rest of the response.
 	handed bool
+	// endContext ends the request's context where net/http serves HTTP/2; nil elsewhere.
+	endContext context.CancelFunc
 }

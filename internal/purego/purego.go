@@ -7,6 +7,7 @@
 //     kube-openapi's validator;
 //   - HTTP/2: internal/server/h2 leaves connections to net/http.
 //
-// A program behaves the same with and without the tag, apart from speed. `make purego` runs the tests with it, every
+// A program behaves the same with and without the tag, apart from speed, with two exceptions of net/http: it has a
+// goroutine for each HTTP/2 stream, and ends the stream only when the handler returns. `make purego` runs the tests with it, every
 // night in CI: a test that fails only with the tag, or only without it, has found a difference between the twins.
 package purego

@@ -12,15 +12,27 @@ import (
 // when the response has been taken for writing or the stream has ended. It returns false, without any effect, if w
 // is not of a connection of this package.
 func Interrupt(w http.ResponseWriter, code int, header http.Header, body []byte) bool {
+	r := find(w)
+	if r == nil {
+		return false
+	}
+	r.x.interrupt(code, header, body)
+	return true
+}
+
+// Serves reports whether w is of a connection of this package.
+func Serves(w http.ResponseWriter) bool { return find(w) != nil }
+
+// find returns the response that w wraps, or nil if w is not of a connection of this package.
+func find(w http.ResponseWriter) *response {
 	for {
 		switch t := w.(type) {
 		case *response:
-			t.x.interrupt(code, header, body)
-			return true
+			return t
 		case interface{ Unwrap() http.ResponseWriter }:
 			w = t.Unwrap()
 		default:
-			return false
+			return nil
 		}
 	}
 }

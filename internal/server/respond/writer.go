@@ -16,7 +16,7 @@ type Writer struct {
 	Code    int
 	written int64
 
-	// own is the handler's header over HTTP/1.1 until the response begins; nil otherwise.
+	// own is the handler's header until the response begins if net/http serves the connection; nil otherwise.
 	own http.Header
 	// state is unanswered, begun or late. The first goroutine to change it answers.
 	state atomic.Int32
@@ -144,11 +144,11 @@ func (r *Writer) Stop() bool {
 // parting is the time that a client has to take the response to a late request.
 const parting = 5 * time.Second
 
-// arm sets the deadline of the response: late answers in place of the handler if that has not
-// begun to. Over HTTP/1.1 the handler gets a header of its own, since net/http's must not be
-// used by two goroutines.
-func (r *Writer) SetDeadline(d time.Duration, http1 bool, late func()) {
-	if http1 {
+// SetDeadline sets the deadline of the response: late answers in place of the handler if that has not
+// begun to. Where net/http serves the connection, the handler gets a header of its own, since net/http's
+// must not be used by two goroutines.
+func (r *Writer) SetDeadline(d time.Duration, nethttp bool, late func()) {
+	if nethttp {
 		r.own = r.ResponseWriter.Header().Clone()
 	}
 	r.timer = time.AfterFunc(d, func() { r.expire(late) })
