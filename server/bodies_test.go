@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"context"
+	"runtime"
+	"sync"
+
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
 )
@@ -98,5 +102,116 @@ func TestBodiesOfAnyKind(t *testing.T) {
 	for _, kind := range []string{"pods", "configmaps"} {
 		c.must("GET /api/v1/namespaces/default/"+kind, "")
 		c.must("GET /api/v1/namespaces/default/"+kind, "", "Accept: application/vnd.kubernetes.protobuf")
+	}
+}
+
+// TestAnnouncedBodies checks that a connection that announces a thousand bodies of 3 MB and sends
+// a byte of each takes memory for the bytes sent, not for those announced.
+func TestAnnouncedBodies(t *testing.T) {
+	c := start(t, asUsers)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r := c.raw(t)
+	go io.Copy(io.Discard, r.conn)
+	for i := range 1000 {
+		id := uint32(2*i + 1)
+		r.open(id, "POST", "/api/v1/namespaces/default/configmaps", false, "user", "mallory", "content-type", "application/json", "content-length", "3000000")
+		r.must(r.WriteData(id, false, []byte("{")))
+	}
+	eventually(t, "bodies that are being read", func() bool {
+		return c.metric(`apiserver_current_inflight_requests{request_kind="mutating"}`) >= 100
+	})
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 32<<20 {
+		t.Errorf("the heap has grown by %d MB", grown>>20)
+	}
+	c.must("POST /api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`, "User: jane")
+}
+
+// holding is a request of whose body all but the end has been sent.
+type holding struct {
+	finish func()
+	answer chan *http.Response
+}
+
+// hold sends n bytes of a body that announces one more.
+func (c *cluster) hold(t *testing.T, user string, n int) *holding {
+	t.Helper()
+	body := `{"metadata":{"generateName":"held-"},"data":{"a":"` + strings.Repeat("x", n)
+	rest := `"}}`
+	in, out := io.Pipe()
+	req, err := http.NewRequest("POST", c.base+"/api/v1/namespaces/default/configmaps?dryRun=All", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = int64(len(body) + len(rest))
+	req.Header.Set("User", user)
+	req.Header.Set("Content-Type", "application/json")
+	h := &holding{answer: make(chan *http.Response, 1)}
+	go func() {
+		defer close(h.answer)
+		if resp, err := c.client.Do(req); err == nil {
+			h.answer <- resp
+		}
+	}()
+	go io.WriteString(out, body)
+	h.finish = sync.OnceFunc(func() { io.WriteString(out, rest); out.Close() })
+	t.Cleanup(func() { out.CloseWithError(io.ErrUnexpectedEOF) })
+	return h
+}
+
+// TestBodiesTogether checks that the bodies of all requests are bounded together, and that a user
+// may have half of the bound.
+func TestBodiesTogether(t *testing.T) {
+	c := start(t, asUsers, func(c *server.Config) { c.MaxBodyBytes = 2 << 20 })
+	full := func(user string) answer {
+		return c.do("POST /api/v1/namespaces/default/configmaps?dryRun=All", `{"metadata":{"name":"a"},"data":{"a":"`+strings.Repeat("x", 900<<10)+`"}}`, "User: "+user)
+	}
+	bytes := func() float64 { return c.metric("fairlead_request_body_bytes") }
+	first := c.hold(t, "jane", 900<<10)
+	eventually(t, "a body that is held", func() bool { return bytes() > 900<<10 })
+	if a := full("jane"); a.code != 429 || a.header.Get("Retry-After") != "1" || a.body != "Too many requests, please try again later.\n" {
+		t.Errorf("the second body of a user: %d %q %s", a.code, a.header.Get("Retry-After"), a.body)
+	}
+	second := c.hold(t, "john", 900<<10)
+	eventually(t, "two bodies that are held", func() bool { return bytes() > 1800<<10 })
+	for _, user := range []string{"jill", "root"} {
+		if a := full(user); a.code != 429 {
+			t.Errorf("a third body, of %s: %d %s", user, a.code, a.body)
+		}
+	}
+	for _, h := range []*holding{first, second} {
+		h.finish()
+		if resp := <-h.answer; resp == nil || resp.StatusCode != 201 {
+			t.Errorf("a body that was held: %v", resp)
+		}
+	}
+	eventually(t, "no body", func() bool { return bytes() == 0 })
+	if a := full("jane"); a.code != 201 {
+		t.Errorf("a body when none is held: %d %s", a.code, a.body)
+	}
+}
+
+// TestDrippingBodies checks that a body without an end is cut off.
+func TestDrippingBodies(t *testing.T) {
+	c := start(t, func(c *server.Config) { c.RequestTimeout = 200 * time.Millisecond })
+	for name, client := range c.clients() {
+		t.Run(name, func(t *testing.T) {
+			in, out := io.Pipe()
+			defer out.Close()
+			go io.WriteString(out, "{")
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			req, err := http.NewRequestWithContext(ctx, "POST", c.base+"/api/v1/namespaces/default/configmaps", in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.ContentLength = 1000
+			req.Header.Set("Content-Type", "application/json")
+			resp, err := client.Do(req)
+			timedOut(t, resp, err)
+		})
 	}
 }

@@ -17,7 +17,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"fmt"
+	"time"
+
 	"fairlead.dev/internal/resource/builtin"
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/server"
 	"fairlead.dev/storage/local"
@@ -164,3 +168,49 @@ type (
 	httpRequest = http.Request
 	ctx         = context.Context
 )
+
+// patience bounds a test's wait for an event that should happen soon.
+const patience = time.Minute
+
+// asUsers takes the user from the header User; "root" is of system:masters.
+func asUsers(c *server.Config) {
+	c.Authenticator = auth.Union(auth.InProcess(), auth.AuthenticatorFunc(func(r *http.Request) (*auth.User, bool, error) {
+		u := &auth.User{Name: r.Header.Get("User")}
+		if u.Name == "root" {
+			u.Groups = []string{auth.MastersGroup}
+		}
+		return u, true, nil
+	}))
+}
+
+// overHTTP1 is a client of the cluster that does not use HTTP/2.
+func (c *cluster) overHTTP1() *http.Client {
+	t := c.client.Transport.(*http.Transport).Clone()
+	t.ForceAttemptHTTP2, t.TLSNextProto = false, map[string]func(string, *tls.Conn) http.RoundTripper{}
+	t.TLSClientConfig.NextProtos = []string{"http/1.1"}
+	c.t.Cleanup(t.CloseIdleConnections)
+	return &http.Client{Transport: t}
+}
+
+// clients are those of each version of HTTP.
+func (c *cluster) clients() map[string]*http.Client {
+	return map[string]*http.Client{"HTTP/1.1": c.overHTTP1(), "HTTP/2": c.client}
+}
+
+// eventually waits until f holds.
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not in %v", what, patience)
+		}
+	}
+}
+
+// metric is the value of a line of /metrics.
+func (c *cluster) metric(line string) (v float64) {
+	c.t.Helper()
+	_, after, _ := strings.Cut(c.do("GET /metrics", "", "User: root").body, "\n"+line+" ")
+	fmt.Sscan(after, &v)
+	return v
+}

@@ -10,6 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"net/http"
+	"time"
+
+	"golang.org/x/net/http2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,6 +21,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/server"
 )
 
 // fill creates n config maps m000, m001, ... and returns the last revision.
@@ -189,4 +196,73 @@ func TestClients(t *testing.T) {
 	if err != nil || len(partial.Items) != 4 || partial.Items[3].Name != "p2" {
 		t.Errorf("metadata: %v %v", partial, err)
 	}
+}
+
+// TestSlowList checks that a list that a client reads too slowly is cut off.
+func TestSlowList(t *testing.T) {
+	c := start(t, func(c *server.Config) { c.RequestTimeout = 300 * time.Millisecond })
+	rt := server.Transport(c.server, &auth.User{Name: "filler"})
+	for i := range 300 {
+		code := http.StatusGatewayTimeout
+		for code == http.StatusGatewayTimeout { // a stalled machine takes longer than the limit
+			req, err := http.NewRequest("POST", "http://x/api/v1/namespaces/default/configmaps",
+				strings.NewReader(fmt.Sprintf(`{"metadata":{"name":"c%d"},"data":{"a":%q}}`, i, strings.Repeat("x", 50<<10))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/json")
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code = resp.StatusCode
+		}
+		if code != http.StatusCreated && code != http.StatusConflict {
+			t.Fatal(code)
+		}
+	}
+	const path = "/api/v1/namespaces/default/configmaps"
+	cutOff := func(t *testing.T) {
+		eventually(t, "the list's place is free", func() bool {
+			return c.metric(`apiserver_current_inflight_requests{request_kind="readOnly"}`) <= 1
+		})
+	}
+	t.Run("HTTP/2", func(t *testing.T) {
+		r := c.raw(t, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1000})
+		r.open(1, "GET", path, true)
+		for {
+			f, err := r.ReadFrame()
+			r.must(err)
+			if _, ok := f.(*http2.RSTStreamFrame); ok {
+				return // the machine was slow before it was read
+			}
+			if f, ok := f.(*http2.DataFrame); ok && len(f.Data()) > 0 {
+				break
+			}
+		}
+		cutOff(t)
+		r.must(r.WriteWindowUpdate(1, 1<<20))
+		r.must(r.WriteWindowUpdate(0, 1<<20))
+		for {
+			f, err := r.ReadFrame()
+			r.must(err)
+			if _, ok := f.(*http2.RSTStreamFrame); ok {
+				return
+			}
+			if f.Header().Flags.Has(http2.FlagDataEndStream) && f.Header().Type == http2.FrameData {
+				t.Fatal("the list has ended well")
+			}
+		}
+	})
+	t.Run("HTTP/1.1", func(t *testing.T) {
+		resp, err := c.overHTTP1().Get(c.base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		cutOff(t)
+		if data, err := io.ReadAll(resp.Body); err == nil && resp.StatusCode == 200 { // else the machine was slow before it began
+			t.Errorf("all %d bytes of the list have come", len(data))
+		}
+	})
 }

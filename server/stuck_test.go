@@ -38,5 +38,5 @@ func TestStuckClientsHoldNothing(t *testing.T) {
 		t.Errorf("%d streams that nobody reads hold %d MB", connections*streams, grown>>20)
 	}
 	c.awaitMetric(fmt.Sprintf(`apiserver_terminated_watchers_total{group="",resource="configmaps"} %d`, connections*streams))
-	c.awaitMetric(`apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",verb="WATCH",version="v1"} 0`)
+	c.awaitWatches(0)
 }

@@ -304,7 +304,7 @@ func TestWatchThroughWebSocket(t *testing.T) {
 		}
 	}
 	conn.Close()
-	(&watching{t: t}).expectOpen(c, 0)
+	c.awaitWatches(0)
 }
 
 // TestSlowReaderGetsError checks that a client that reads too late gets an error event in the middle
@@ -342,4 +342,10 @@ func (c *cluster) awaitMetric(line string) {
 			c.t.Fatal("no ", line)
 		}
 	}
+}
+
+// awaitWatches waits until n watches of config maps are open.
+func (c *cluster) awaitWatches(n int) {
+	c.t.Helper()
+	c.awaitMetric(fmt.Sprintf(`apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",verb="WATCH",version="v1"} %d`, n))
 }
