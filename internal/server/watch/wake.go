@@ -13,12 +13,12 @@ func (s *Streams) Wake() { s.wake(func(*Stream) bool { return true }) }
 
 // WakeHeld rings for the streams whose events wait for definitions to settle.
 func (s *Streams) WakeHeld() {
-	s.wake(func(st *Stream) bool { return st.fence != nil && st.fence.held.Load() })
+	s.wake(func(st *Stream) bool { return st.fence != nil && st.fence.Held() })
 }
 
 // WakeRetired rings for the streams whose kind has another definition.
 func (s *Streams) WakeRetired() {
-	s.wake(func(st *Stream) bool { return st.f.Endpoint.Retired.Load() })
+	s.wake(func(st *Stream) bool { return st.rep.Endpoint.Retired.Load() })
 }
 
 // wake rings for the streams that are meant.
@@ -37,22 +37,21 @@ func (s *Streams) Drop(fault uint64, meant func(faults.Target) bool) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for st := range s.mu.open {
-		if st.faults == nil || !meant(st.faults.target()) {
+		if st.faults == nil || !meant(st.faults.Target()) {
 			continue
 		}
 		n++
-		st.faults.note(faults.Fault{ID: fault, Action: faults.Drop}, 0, "cut off")
-		st.faults.dropped.Store(true)
+		st.faults.Drop(fault)
 		st.from.Ring()
 		if st.push != nil { // a write that is stuck ends
-			_ = st.push.rc.SetWriteDeadline(time.Now().Add(-time.Second))
+			_ = st.push.cut(time.Now())
 		}
 	}
 	return n
 }
 
 // Dropped reports whether a fault has cut the stream off.
-func (st *Stream) Dropped() bool { return st.faults != nil && st.faults.dropped.Load() }
+func (st *Stream) Dropped() bool { return st.faults != nil && st.faults.Dropped() }
 
 // Traced yields the streams that are traced: the client of each, the last revision that it
 // was sent, and the later revisions that wait, as far as they are kept in memory. The set is
@@ -64,8 +63,8 @@ func (s *Streams) Traced(yield func(client *trace.Stream, reached int64, waiting
 		if st.trace == nil {
 			continue
 		}
-		reached := st.trace.way.Reached()
-		if !yield(st.trace.way.Stream(), reached, st.from.After(storage.Revision(reached))) {
+		reached := st.trace.Reached()
+		if !yield(st.trace.Client(), reached, st.from.After(storage.Revision(reached))) {
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package watch
+package source
 
 import (
 	"fmt"
@@ -13,15 +13,14 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// watchFaults is a source of which injected faults hold events back. It belongs to the
-// goroutine or connection that serves the watch, except dropped, which is atomic.
-type watchFaults struct {
-	source
+// Faults decorates a source: injected faults hold its events back.
+type Faults struct {
+	Source
 	from    *watchcache.Watcher
 	set     *faults.Set
 	log     *trace.Log
-	reorder *reordering
-	who     *trace.Stream
+	reorder *Reordering
+	client  *trace.Stream
 	// kept are events that have been read and not been shown, progress how far has been read.
 	kept     []watchcache.Event
 	progress storage.Revision
@@ -33,6 +32,12 @@ type watchFaults struct {
 	open opening
 	// dropped: a fault has cut the stream off.
 	dropped atomic.Bool
+}
+
+// NewFaults returns src, which reads from a watcher, with the faults of a set. Streams with the same
+// reordering overtake one another. log may be nil.
+func NewFaults(src Source, from *watchcache.Watcher, set *faults.Set, log *trace.Log, reorder *Reordering, client *trace.Stream) *Faults {
+	return &Faults{Source: src, from: from, set: set, log: log, reorder: reorder, client: client}
 }
 
 // due is the time from which the events up to a revision may be shown.
@@ -47,31 +52,41 @@ type opening struct {
 	// shut: the turn may not even show the state that the watch begins with. paused: no
 	// events; the first one ends the watch.
 	shut, paused bool
-	// then, if set, is called at the end of the turn.
-	then func()
+	// rung are the streams to ring at the end of the turn.
+	rung []*watchcache.Watcher
 }
 
-// target is the stream as faults select it.
-func (f *watchFaults) target() faults.Target {
-	return faults.Target{User: f.who.User, Agent: f.who.Agent, Resource: f.who.Resource, Namespace: f.who.Namespace}
+// Target is the stream as faults select it. Any goroutine may call it.
+func (f *Faults) Target() faults.Target {
+	return faults.Target{User: f.client.User, Agent: f.client.Agent, Resource: f.client.Resource, Namespace: f.client.Namespace}
 }
 
-func (f *watchFaults) begin() (bool, error) {
+// Drop cuts the stream off. Any goroutine may call it; it then rings the stream.
+func (f *Faults) Drop(fault uint64) {
+	f.note(faults.Fault{ID: fault, Action: faults.Drop}, 0, "cut off")
+	f.dropped.Store(true)
+}
+
+// Dropped reports whether a fault has cut the stream off. Any goroutine may call it.
+func (f *Faults) Dropped() bool { return f.dropped.Load() }
+
+// Begin implements Source.
+func (f *Faults) Begin() (bool, error) {
 	if f.dropped.Load() {
 		return false, http.ErrAbortHandler
 	}
 	f.open = f.decide()
-	ready, err := f.source.begin()
+	ready, err := f.Source.Begin()
 	return ready && !f.open.shut, err
 }
 
 // decide returns the bounds of this turn.
-func (f *watchFaults) decide() opening {
-	fault, ok := f.set.Watch(f.target())
+func (f *Faults) decide() opening {
+	fault, ok := f.set.Watch(f.Target())
 	switch {
 	case !ok:
 		f.due = nil
-		f.reorder.forget(f)
+		f.reorder.forget(f.from)
 		return opening{upTo: math.MaxInt64}
 	case fault.Action == faults.Pause:
 		return opening{upTo: math.MaxInt64, paused: true}
@@ -86,8 +101,7 @@ func (f *watchFaults) decide() opening {
 		}
 		f.note(fault, rev, what)
 	}
-	set := f.set
-	set.Strikes(fault.ID, len(fresh))
+	f.set.Strikes(fault.ID, len(fresh))
 	if fault.Action == faults.Hold {
 		return opening{shut: true}
 	}
@@ -100,20 +114,21 @@ func (f *watchFaults) decide() opening {
 	}
 	open := opening{upTo: f.passed}
 	if fault.Action == faults.Reorder {
-		f.reorder.overtake(f, &open)
+		open.upTo, open.rung = f.reorder.overtake(f.from, f.reached, open.upTo)
 	}
 	return open
 }
 
-func (f *watchFaults) note(fault faults.Fault, rev storage.Revision, what string) {
+func (f *Faults) note(fault faults.Fault, rev storage.Revision, what string) {
 	f.log.FaultInjected(trace.InjectedFault{
-		Fault: fault.ID, Action: string(fault.Action), What: what, Revision: int64(rev), Stream: f.who,
+		Fault: fault.ID, Action: string(fault.Action), What: what, Revision: int64(rev), Stream: f.client,
 	})
 }
 
-func (f *watchFaults) next() (events []watchcache.Event, progress storage.Revision, err error) {
+// Next implements Source.
+func (f *Faults) Next() (events []watchcache.Event, progress storage.Revision, err error) {
 	if len(f.kept) == 0 {
-		if f.kept, f.progress, err = f.source.next(); err != nil {
+		if f.kept, f.progress, err = f.Source.Next(); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -132,8 +147,8 @@ func (f *watchFaults) next() (events []watchcache.Event, progress storage.Revisi
 }
 
 // forgotten is the error of a watch whose history is paused.
-func (f *watchFaults) forgotten() error {
-	fault, _ := f.set.Watch(f.target())
+func (f *Faults) forgotten() error {
+	fault, _ := f.set.Watch(f.Target())
 	for _, e := range f.kept {
 		f.note(fault, e.Revision, "forgotten: 410")
 	}
@@ -141,20 +156,24 @@ func (f *watchFaults) forgotten() error {
 	return fmt.Errorf("the history is paused: %w", storage.ErrCompacted)
 }
 
-func (f *watchFaults) shown(events []watchcache.Event) {
+// Shown implements Source.
+func (f *Faults) Shown(events []watchcache.Event) {
 	f.reached = events[len(events)-1].Revision
-	f.source.shown(events)
+	f.Source.Shown(events)
 }
 
-func (f *watchFaults) end(now time.Time) {
-	f.source.end(now)
-	if then := f.open.then; then != nil {
-		f.open.then = nil
-		then()
+// End implements Source.
+func (f *Faults) End(now time.Time) {
+	f.Source.End(now)
+	rung := f.open.rung
+	f.open.rung = nil
+	for _, w := range rung {
+		w.Ring()
 	}
 }
 
-func (f *watchFaults) close() {
-	f.reorder.forget(f)
-	f.source.close()
+// Close implements Source.
+func (f *Faults) Close() {
+	f.reorder.forget(f.from)
+	f.Source.Close()
 }
