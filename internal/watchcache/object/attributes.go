@@ -3,7 +3,6 @@ package object
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"fairlead.dev/internal/codec/jsonscan"
@@ -14,7 +13,7 @@ import (
 type attributes struct {
 	uid    string
 	labels []label
-	// fields has one value for each of Options.Fields.
+	// fields has one value for each of Kind.Fields.
 	fields []string
 }
 
@@ -43,57 +42,6 @@ func (f *attributes) Lookup(key string) (string, bool) {
 }
 
 var _ labels.Labels = (*attributes)(nil)
-
-// A path is a node in the tree of the JSON paths at which a cache's attributes stand.
-type path struct {
-	name     string
-	children []*path
-	// fields end here: their value is the scalar at this place.
-	fields      []fieldPath
-	uid, labels bool
-}
-
-// A fieldPath is one of the places at which a field's value may stand. The present one of the
-// lowest rank, from 1, counts.
-type fieldPath struct {
-	field int
-	rank  uint8
-}
-
-func (p *path) child(name string) *path {
-	for _, k := range p.children {
-		if k.name == name {
-			return k
-		}
-	}
-	return nil
-}
-
-func (p *path) add(names []string) *path {
-	for _, name := range names {
-		k := p.child(name)
-		if k == nil {
-			k = &path{name: name}
-			p.children = append(p.children, k)
-		}
-		p = k
-	}
-	return p
-}
-
-// newPaths returns the tree for a resource with these fields.
-func newPaths(fs []Field) *path {
-	root := &path{}
-	root.add([]string{"metadata", "uid"}).uid = true
-	root.add([]string{"metadata", "labels"}).labels = true
-	for i, f := range fs {
-		for rank, names := range f.Paths {
-			p := root.add(names)
-			p.fields = append(p.fields, fieldPath{i, uint8(rank + 1)})
-		}
-	}
-	return root
-}
 
 // An attributeScan is one pass over an object.
 type attributeScan struct {
@@ -186,21 +134,4 @@ func (r *attributeScan) labels(i int) int {
 		return -1
 	}
 	return m.At
-}
-
-// objectFields implements fields.Fields for an object.
-type objectFields Object
-
-var _ fields.Fields = (*objectFields)(nil)
-
-// Has reports whether the resource has such a field.
-func (f *objectFields) Has(name string) bool {
-	_, ok := (*Object)(f).field(name)
-	return ok
-}
-
-// Get returns the field's value, "" if there is no such field.
-func (f *objectFields) Get(name string) string {
-	value, _ := (*Object)(f).field(name)
-	return value
 }

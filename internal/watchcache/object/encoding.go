@@ -1,7 +1,6 @@
 package object
 
 import (
-	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -32,44 +31,14 @@ type encoded struct {
 	err   error
 }
 
-// errBuilder is the error of readers that waited for a builder that panicked.
-var errBuilder = errors.New("watchcache: the builder of an encoding panicked")
+// An encodedList holds the encodings of one object, the newest first.
+type encodedList struct{ head atomic.Pointer[encoded] }
 
-// Encoding returns the object in another encoding. build runs once for any number of concurrent
-// readers, and again only if the bytes were dropped, because no reader asked for a while or others
-// needed the room: Encodings bounds them all. A failure is returned
-// to the readers that waited for it and is not kept. The bytes are shared and must not be changed.
-func (o *Object) Encoding(id Encoding, build func(*Object) ([]byte, error)) ([]byte, error) {
-	return o.encode(encodingKey{encoding: id}, func() ([]byte, error) { return build(o) })
-}
-
-// EncodeEvent is like Object.Encoding, for bytes that contain the type and revision of an event that
-// carries the object.
-func EncodeEvent(o *Object, id Encoding, typ watch.EventType, build func() ([]byte, error)) ([]byte, error) {
-	return o.encode(encodingKey{id, typ}, build)
-}
-
-func (o *Object) encode(key encodingKey, build func() ([]byte, error)) ([]byte, error) {
-	f := o.findEncoding(key)
-	if now := o.kind.Encodings.round.Load(); f.used.Load() != now {
-		f.used.Store(now)
-	}
-	f.once.Do(func() {
-		f.err = errBuilder
-		if f.bytes, f.err = build(); f.err != nil {
-			o.dropEncoding(f)
-			return
-		}
-		o.kind.Encodings.keep(o, f)
-	})
-	return f.bytes, f.err
-}
-
-// findEncoding finds the encoding or adds one that is not built yet.
-func (o *Object) findEncoding(key encodingKey) *encoded {
+// find finds the encoding or adds one that is not built yet.
+func (l *encodedList) find(key encodingKey) *encoded {
 	var fresh *encoded
 	for {
-		head := o.encodings.Load()
+		head := l.head.Load()
 		for f := head; f != nil; f = f.next {
 			if f.key == key {
 				return f
@@ -79,24 +48,31 @@ func (o *Object) findEncoding(key encodingKey) *encoded {
 			fresh = &encoded{key: key}
 		}
 		fresh.next = head
-		if o.encodings.CompareAndSwap(head, fresh) {
+		if l.head.CompareAndSwap(head, fresh) {
 			return fresh
 		}
 	}
 }
 
-// dropEncoding removes one encoding from the list. The other nodes are not changed, as readers may
-// stand on them: the list is cut behind the dropped one, and the encodings in front of it are built
-// again at worst.
-func (o *Object) dropEncoding(drop *encoded) {
+// drop removes one encoding from the list. The other nodes are not changed, as readers may stand on
+// them: the list is cut behind the dropped one, and the encodings in front of it are built again at
+// worst.
+func (l *encodedList) drop(f *encoded) {
 	for {
-		head := o.encodings.Load()
-		f := head
-		for f != nil && f != drop {
-			f = f.next
+		head := l.head.Load()
+		at := head
+		for at != nil && at != f {
+			at = at.next
 		}
-		if f == nil || o.encodings.CompareAndSwap(head, drop.next) {
+		if at == nil || l.head.CompareAndSwap(head, f.next) {
 			return
 		}
 	}
+}
+
+// An encodedSize is the length of one encoding of an object. It stays when the bytes are dropped.
+type encodedSize struct {
+	encoding Encoding
+	size     int
+	next     *encodedSize
 }

@@ -8,16 +8,6 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A Field is a field that field selectors may use besides metadata.name and metadata.namespace.
-type Field struct {
-	Label string
-	// Paths are the places in the JSON where the value may stand. The first one that holds a
-	// string, number or boolean counts.
-	Paths [][]string
-	// Zero is the value of objects in which no path holds one.
-	Zero string
-}
-
 // A Kind tells how the keys and values of one resource's objects are read. It is immutable.
 type Kind struct {
 	// Prefix is the common prefix of the keys, ending in a slash.

@@ -2,14 +2,11 @@ package object
 
 import (
 	"bytes"
-	"slices"
+	"fmt"
 	"sync/atomic"
 
+	"fairlead.dev/internal/delta"
 	"fairlead.dev/storage"
-
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // An Object is one object as of one revision. It is immutable and shared by all readers; its
@@ -20,8 +17,30 @@ type Object struct {
 	// splice is the place of the resource version in the value.
 	splice     splice
 	attributes atomic.Pointer[attributes]
-	encodings  atomic.Pointer[encoded]
+	encodings  encodedList
 	sizes      atomic.Pointer[encodedSize]
+}
+
+// A body is an object's key, revisions and value. The history holds states of the same objects,
+// each much like the next. So an object that was replaced some time ago is packed: its new body
+// holds only its difference to its successor, and a reader restores the value from both.
+type body struct {
+	kv *storage.KeyValue
+	// base is the successor, if kv.Value is packed.
+	base *Object
+}
+
+func (o *Object) kv() *storage.KeyValue { return o.body.Load().kv }
+
+func (b *body) value() []byte {
+	if b.base == nil {
+		return b.kv.Value
+	}
+	value, err := delta.Apply(b.base.Value(), b.kv.Value)
+	if err != nil {
+		panic(fmt.Sprintf("%s at revision %d: %v", b.kv.Key, b.kv.ModRevision, err))
+	}
+	return value
 }
 
 // New reads a stored key. It fails if the value is not a JSON object, if its metadata is not one, or
@@ -65,9 +84,6 @@ func (o *Object) Name() string {
 	return name
 }
 
-// UID returns metadata.uid.
-func (o *Object) UID() types.UID { return types.UID(o.read().uid) }
-
 // Revision returns the revision of the last write: the resource version.
 func (o *Object) Revision() storage.Revision { return o.kv().ModRevision }
 
@@ -80,56 +96,11 @@ func (o *Object) Value() []byte { return o.body.Load().value() }
 // AppendJSON appends the object with its resource version.
 func (o *Object) AppendJSON(dst []byte) []byte { return o.AppendJSONAt(dst, o.Revision()) }
 
-// Labels returns the object's labels.
-func (o *Object) Labels() labels.Labels { return o.read() }
-
-// Fields returns metadata.name, metadata.namespace and the fields of the kind.
-func (o *Object) Fields() fields.Fields { return (*objectFields)(o) }
-
-func (o *Object) field(name string) (string, bool) {
-	switch name {
-	case "metadata.name":
-		return o.Name(), true
-	case "metadata.namespace":
-		return o.Namespace(), true
-	}
-	i, ok := o.kind.fieldAt[name]
-	if !ok {
-		return "", false
-	}
-	return o.read().fields[i], true
+// AppendJSONAt appends the object with another resource version: a deletion shows the last state at
+// the deletion's revision.
+func (o *Object) AppendJSONAt(dst []byte, rev storage.Revision) []byte {
+	return o.splice.insert(dst, o.Value(), rev)
 }
 
-// read scans the object when its attributes are first needed. Two concurrent readers may both scan
-// it, with the same result.
-func (o *Object) read() *attributes {
-	f := o.attributes.Load()
-	if f != nil {
-		return f
-	}
-	b := o.body.Load()
-	value := b.value()
-	if !Readable(o) {
-		value = nil
-	}
-	f = scanAttributes(value, o.kind.paths, o.kind.Fields)
-	if b.base == nil {
-		o.attributes.Store(f)
-		if o.body.Load() != b {
-			o.attributes.Store(nil) // packed meanwhile: its old bytes must be freed
-		}
-	}
-	return f
-}
-
-// SameAttributes reports whether both objects have the same labels and fields.
-func SameAttributes(a, b *Object) bool {
-	x, y := a.read(), b.read()
-	return slices.Equal(x.labels, y.labels) && slices.Equal(x.fields, y.fields)
-}
-
-// LabelOf returns the value of a label of the object and whether it has the label.
-func LabelOf(o *Object, key string) (string, bool) { return o.read().Lookup(key) }
-
-// FieldOf returns the value of a field of the object and whether its kind has the field.
-func FieldOf(o *Object, name string) (string, bool) { return o.field(name) }
+// Readable reports whether the object's value can be read.
+func Readable(o *Object) bool { return o.splice.kind != nowhere }

@@ -139,23 +139,20 @@ func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, 
 	return withValue(kv, append(cut, b[m.At:]...)), s, nil
 }
 
-// AppendJSONAt appends the object with another resource version: a deletion shows the last state at
-// the deletion's revision.
-func (o *Object) AppendJSONAt(dst []byte, rev storage.Revision) []byte {
-	at, kind := o.splice.at, o.splice.kind
-	value := o.Value()
-	dst = append(dst, value[:at]...)
-	if kind >= intoObject {
+// insert appends the value with a resource version.
+func (s splice) insert(dst, value []byte, rev storage.Revision) []byte {
+	dst = append(dst, value[:s.at]...)
+	if s.kind >= intoObject {
 		dst = append(dst, `"metadata":{`...)
 	}
 	dst = append(dst, `"resourceVersion":"`...)
 	dst = strconv.AppendInt(dst, int64(rev), 10)
 	dst = append(dst, '"')
-	if kind >= intoObject {
+	if s.kind >= intoObject {
 		dst = append(dst, '}')
 	}
-	if kind == intoMetadata || kind == intoObject {
+	if s.kind == intoMetadata || s.kind == intoObject {
 		dst = append(dst, ',')
 	}
-	return append(dst, value[at:]...)
+	return append(dst, value[s.at:]...)
 }

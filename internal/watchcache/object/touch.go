@@ -18,7 +18,7 @@ func Touch(objects []*Object) (touched byte) {
 	}
 	for i, o := range objects {
 		// Another encoding, if there is one, is likely to be the one that is read.
-		if v := values[i]; o.encodings.Load() == nil && len(v) > 0 {
+		if v := values[i]; o.encodings.head.Load() == nil && len(v) > 0 {
 			touched ^= v[0]
 		}
 	}

@@ -15,9 +15,6 @@ func NewUnreadable(kv *storage.KeyValue, k *Kind) *Object {
 	return o
 }
 
-// Readable reports whether the object's value can be read.
-func Readable(o *Object) bool { return o.splice.kind != nowhere }
-
 // ReadError returns why the value is unreadable.
 func ReadError(o *Object) error {
 	_, err := New(withValue(o.kv(), o.Value()), o.kind)

@@ -27,25 +27,22 @@ type Encodings struct {
 func (ec *Encodings) Size() int64 { return ec.size.Load() }
 
 type keptEncoding struct {
-	object  *Object
+	list    *encodedList
 	encoded *encoded
 	// size is the memory that dropping the entry may free. Listed objects are in their cache
-	// anyway; those of events are soon replaced, and the entry alone keeps them alive.
+	// anyway; those of events are soon replaced, and the entry alone keeps them alive, since the
+	// list is a part of its object.
 	size int
 }
 
-func (ec *Encodings) keep(o *Object, f *encoded) {
-	k := keptEncoding{o, f, len(f.bytes)}
-	if f.key.typ != "" {
-		k.size += len(o.kv().Value)
-	}
+func (ec *Encodings) keep(l *encodedList, f *encoded, size int) {
 	ec.mu.Lock()
 	defer ec.mu.Unlock()
-	size := ec.size.Add(int64(k.size))
-	for size > int64(ec.Limit) && len(ec.mu.kept) > 0 {
-		size = ec.drop(rand.IntN(len(ec.mu.kept)))
+	sum := ec.size.Add(int64(size))
+	for sum > int64(ec.Limit) && len(ec.mu.kept) > 0 {
+		sum = ec.drop(rand.IntN(len(ec.mu.kept)))
 	}
-	ec.mu.kept = append(ec.mu.kept, k)
+	ec.mu.kept = append(ec.mu.kept, keptEncoding{l, f, size})
 }
 
 // drop removes one entry and returns the size of the rest. ec.mu is held.
@@ -55,7 +52,7 @@ func (ec *Encodings) drop(i int) int64 {
 	ec.mu.kept[i] = ec.mu.kept[last]
 	ec.mu.kept[last] = keptEncoding{}
 	ec.mu.kept = ec.mu.kept[:last]
-	out.object.dropEncoding(out.encoded)
+	out.list.drop(out.encoded)
 	return ec.size.Add(-int64(out.size))
 }
 

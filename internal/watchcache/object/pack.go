@@ -2,20 +2,9 @@ package object
 
 import (
 	"bytes"
-	"fmt"
 
 	"fairlead.dev/internal/delta"
-	"fairlead.dev/storage"
 )
-
-// A body is an object's key, revisions and value. The history holds states of the same objects,
-// each much like the next. So an object that was replaced some time ago is packed: its new body
-// holds only its difference to its successor, and a reader restores the value from both.
-type body struct {
-	kv *storage.KeyValue
-	// base is the successor, if kv.Value is packed.
-	base *Object
-}
 
 const (
 	// minPackSize is the size of the smallest value that is packed.
@@ -24,19 +13,6 @@ const (
 	// versions of an object one stays whole.
 	maxPackChain = 16
 )
-
-func (o *Object) kv() *storage.KeyValue { return o.body.Load().kv }
-
-func (b *body) value() []byte {
-	if b.base == nil {
-		return b.kv.Value
-	}
-	value, err := delta.Apply(b.base.Value(), b.kv.Value)
-	if err != nil {
-		panic(fmt.Sprintf("%s at revision %d: %v", b.kv.Key, b.kv.ModRevision, err))
-	}
-	return value
-}
 
 // A Packed is the packed value of an object, for SetPacked.
 type Packed body
