@@ -11,8 +11,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
+	"fairlead.dev/internal/etcdstandin"
+	"fairlead.dev/internal/kubeapiserver"
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
@@ -28,21 +32,37 @@ func main() {
 	defer stop()
 	klog.SetLogger(logr.Discard()) // the libraries' own log; important failures are returned as errors
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	os.Exit(run(ctx, os.Args[1:]))
+	os.Exit(run(ctx, program(os.Args[0]), os.Args[1:]))
 }
 
-func run(ctx context.Context, args []string) int {
-	root := newRoot()
+// program returns the command line of a program by the name under which it was started: that of kube-apiserver and
+// etcd in a folder that `fairlead assets` has made.
+func program(path string) *cobra.Command {
+	switch strings.TrimSuffix(filepath.Base(path), ".exe") {
+	case "kube-apiserver":
+		return withFlagErrors(kubeapiserver.Command())
+	case "etcd":
+		return withFlagErrors(etcdstandin.Command())
+	}
+	return newRoot()
+}
+
+func withFlagErrors(cmd *cobra.Command) *cobra.Command {
+	cmd.SetFlagErrorFunc(flagError)
+	return cmd
+}
+
+func run(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
 	}
 	if errors.As(err, &errRestart{}) {
-		fmt.Fprintln(os.Stderr, "fairlead: "+err.Error()+": restarting")
+		fmt.Fprintln(os.Stderr, root.Name()+": "+err.Error()+": restarting")
 		err = fmt.Errorf("%w, and the process cannot restart itself: %w", err, restartProcess())
 	}
-	fmt.Fprintln(os.Stderr, "fairlead: "+message(err))
+	fmt.Fprintln(os.Stderr, root.Name()+": "+message(err))
 	if usage := (usageError{}); errors.As(err, &usage) {
 		fmt.Fprintf(os.Stderr, "See '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
@@ -72,7 +92,7 @@ client library for Kubernetes talk to it unchanged.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newUp(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newFault(), newUI(), newDemo(), newVersion())
+	root.AddCommand(newUp(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newFault(), newUI(), newDemo(), newAssets(), newVersion())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		completion.Args = unknownCommand

@@ -5,10 +5,9 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
-	"net/netip"
 	goruntime "runtime"
+	"slices"
 
-	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/internal/resource/metrics"
@@ -20,7 +19,6 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/cert"
-	"fairlead.dev/internal/server/auth/nodes"
 	"fairlead.dev/internal/server/auth/rbac"
 	"fairlead.dev/internal/server/auth/review"
 	"fairlead.dev/internal/server/auth/token"
@@ -44,20 +42,14 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// issuer is the issuer of service account tokens, as in a cluster made by kubeadm.
-const issuer = "https://kubernetes.default.svc.cluster.local"
-
-// serviceCIDR is where cluster IPs come from, kubeadm's default.
-var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
-
 // newServer assembles the API server over a store: authentication, authorization,
 // admission, discovery and OpenAPI. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, local reach.Local, page *ui.Page, started *stages) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
+func newServer(ctx context.Context, o Options, store store, creds credentials, url string, local reach.Local, page *ui.Page, started *stages) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
 	rows := builtin.Resources()
 	if o.Nodes > 0 {
 		rows = append(rows, metrics.Resources()...)
 	}
-	resources := policy.Checked(rows)
+	resources := policy.Checked(withoutVersions(rows, o.DisabledAPIs))
 	kinds, schemas := discovery.New(resources), openapi.New(resources, resource.Scheme())
 	schemas.CBOR = o.CBOR
 	var extensions *extension.Extensions
@@ -68,6 +60,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		Discovery: kinds,
 		OpenAPI:   schemas,
 		CBOR:      o.CBOR,
+		EventTTL:  o.EventTTL,
 		Local:     local,
 		Version:   kubernetesVersion(),
 		Log:       o.Log,
@@ -78,12 +71,12 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		Flags:     o.Flags,
 		MaxReads:  o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		Wire: func(c *server.Config, s *server.Server) (err error) {
-			if err := guard(c, s, authority, url, page); err != nil {
+			if err := guard(c, s, o.Access, creds, url, page); err != nil {
 				return err
 			}
 			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
 			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, store}.read
-			cert, key, err := authority.FrontProxy().Client(bootstrap.FrontProxy)
+			cert, key, err := creds.authority.FrontProxy().Client(bootstrap.FrontProxy)
 			if err != nil {
 				return err
 			}
@@ -93,7 +86,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 			}
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
-				Certificate: proxy, Trust: bootstrap.Trust(trusted(authority)), Discovery: kinds, OpenAPI: schemas,
+				Certificate: proxy, Trust: bootstrap.Trust(creds.trusted()), Discovery: kinds, OpenAPI: schemas,
 			})
 			if err != nil {
 				return err
@@ -126,30 +119,60 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 	return s, extensions, services, err
 }
 
-// guard sets authentication and authorization.
-func guard(c *server.Config, s *server.Server, authority *pki.Authority, url string, page *ui.Page) error {
+// withoutVersions returns the resources without the versions.
+func withoutVersions(all []*resource.Resource, disabled []schema.GroupVersion) (rest []*resource.Resource) {
+	for _, row := range all {
+		left := slices.DeleteFunc(slices.Clone(row.Versions), func(v resource.Version) bool {
+			return slices.Contains(disabled, schema.GroupVersion{Group: row.Group, Version: v.Name})
+		})
+		if len(left) == 0 {
+			continue
+		}
+		if len(left) < len(row.Versions) {
+			shorter := *row
+			shorter.Versions = left
+			row = &shorter
+		}
+		rest = append(rest, row)
+	}
+	return rest
+}
+
+// guard sets authentication, authorization and admission.
+func guard(c *server.Config, s *server.Server, access Access, creds credentials, url string, page *ui.Page) error {
 	objects := s.Lookup()
-	signer, err := token.NewIssuer(issuer, authority.TokenKey())
+	signer, err := token.NewIssuer(access.Issuers, creds.signing, creds.verifying...)
 	if err != nil {
 		return err
 	}
-	accounts := token.NewAccounts(signer, []string{issuer}, token.LivingIn(objects))
+	accounts := token.NewAccounts(signer, access.Audiences, token.LivingIn(objects))
+	accounts.MaxExpiration = access.MaxTokenExpiration
+	verifier := token.Union{accounts}
+	if access.TokenFile != "" {
+		tokens, err := token.FromFile(access.TokenFile)
+		if err != nil {
+			return fmt.Errorf("token file: %w", err)
+		}
+		verifier = token.Union{tokens, accounts}
+	}
 	roles := rbac.New(rbac.Caches{
 		Roles:               s.Cache(rbacv1.Resource("roles")),
 		RoleBindings:        s.Cache(rbacv1.Resource("rolebindings")),
 		ClusterRoles:        s.Cache(rbacv1.Resource("clusterroles")),
 		ClusterRoleBindings: s.Cache(rbacv1.Resource("clusterrolebindings")),
 	}.Source())
-	c.Authenticator = auth.WithAnonymous(auth.Union(
-		cert.New(authority.Pool()),
-		cert.FrontProxy(authority.FrontProxy().Pool(), bootstrap.FrontProxy),
-		token.Authenticator(accounts),
+	c.Authenticator = auth.Union(
+		cert.New(creds.clientCAs),
+		cert.FrontProxy(creds.authority.FrontProxy().Pool(), bootstrap.FrontProxy),
+		token.Authenticator(verifier),
 		page,
-	))
-	c.Authorizer = auth.Privileged(auth.AnyOf(
-		nodes.New(nodes.Options{Rules: bootstrap.NodeRules(), Pods: s.Cache(corev1.Resource("pods")), Lookup: objects}),
-		roles,
-	))
+	)
+	if !access.NoAnonymous {
+		c.Authenticator = auth.WithAnonymous(c.Authenticator)
+	}
+	if c.Authorizer, err = authorizer(s, access, roles); err != nil {
+		return err
+	}
 	quotas, err := newQuotas(s)
 	if err != nil {
 		return err
@@ -173,15 +196,21 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 		Validating: cache("validatingwebhookconfigurations"),
 		Lookup:     objects, Network: s.Network(), Authorizer: c.Authorizer, Rows: s.Resources,
 	})
-	c.Admission = admission.Default(admission.Options{
+	o := admission.Options{
 		Dynamic:    []admission.Plugin{podsecurity.Plugin{Lookup: objects}, changes, mutating, checks, validating},
 		Lookup:     objects,
 		Authorizer: c.Authorizer,
-		RBAC:       roles,
 		Services:   admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}},
 		Quotas:     quotas,
-	})
-	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: roles.Policy, Tokens: accounts})
+	}
+	if access.authorizes(AuthorizeRBAC) {
+		o.RBAC = roles
+	}
+	if access.NoPrivileged {
+		o.Dynamic = append(o.Dynamic, podsecurity.NoPrivileged{})
+	}
+	c.Admission = slices.DeleteFunc(admission.Default(o), func(p admission.Plugin) bool { return slices.Contains(access.DisabledPlugins, p.Name()) })
+	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: roles.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
 	}
@@ -222,15 +251,15 @@ func kubernetesVersion() version.Info {
 	}
 }
 
-// startObjects are the first objects of the cluster of a server that is reached at address.
-func startObjects(authority *pki.Authority, address netip.AddrPort) bootstrap.Options {
-	o := trusted(authority)
-	o.ServiceCIDR = serviceCIDR
-	o.Address, o.Port = address.Addr(), int(address.Port())
+// startObjects are the first objects of the cluster.
+func (cp *ControlPlane) startObjects() bootstrap.Options {
+	o := cp.credentials.trusted()
+	o.ServiceCIDR = cp.options.Access.ServiceCIDR
+	o.Address, o.Port = cp.advertised.Addr(), int(cp.advertised.Port())
 	return o
 }
 
 // trusted has the CAs of client certificates and of front proxies.
-func trusted(authority *pki.Authority) bootstrap.Options {
-	return bootstrap.Options{ClientCA: string(authority.CertificatePEM()), FrontProxyCA: string(authority.FrontProxy().CertificatePEM())}
+func (c credentials) trusted() bootstrap.Options {
+	return bootstrap.Options{ClientCA: string(c.clientCAPEM), FrontProxyCA: string(c.authority.FrontProxy().CertificatePEM())}
 }

@@ -17,7 +17,6 @@ import (
 
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/controlplane/kubeconfig"
-	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/internal/server/aggregate"
 	"fairlead.dev/internal/server/auth"
@@ -38,10 +37,11 @@ const adminUser = "kubernetes-admin"
 
 // ControlPlane is a running control plane. Make it with Start.
 type ControlPlane struct {
-	options   Options
-	store     store
-	authority *pki.Authority
-	server    *server.Server
+	options Options
+	store   store
+	// credentials are its keys and certificates.
+	credentials credentials
+	server      *server.Server
 	// started records the progress of Start.
 	started stages
 	// page is the page for browsers, at /ui.
@@ -81,6 +81,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	if o.Definitions == nil {
 		o.Definitions = &kwok.Definitions{} // the nodes and their usage have one
 	}
+	o.Access.setDefaults()
 	cp := &ControlPlane{options: o, page: ui.New()}
 	cp.stop = sync.OnceValue(cp.shutdown)
 	if err := cp.start(ctx); err != nil {
@@ -107,10 +108,14 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.store, err = openStore(ctx, o); err != nil {
 		return err
 	}
-	if cp.authority, err = loadAuthority(ctx, o, cp.store); err != nil {
+	authority, err := loadAuthority(ctx, o, cp.store)
+	if err != nil {
 		return err
 	}
-	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), &cp.simulated, cp.page, &cp.started); err != nil {
+	if cp.credentials, err = loadCredentials(o.Access, authority); err != nil {
+		return err
+	}
+	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.credentials, cp.URL(), &cp.simulated, cp.page, &cp.started); err != nil {
 		return err
 	}
 	cp.started.reach(assembled)
@@ -118,7 +123,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	objects := append(bootstrap.Objects(startObjects(cp.authority, cp.advertised)), first...)
+	objects := append(bootstrap.Objects(cp.startObjects()), first...)
 	objects = append(objects, aggregate.Builtin(cp.server.Resources())...)
 	if err := cp.server.Bootstrap(ctx, objects, bootstrap.Reconcile); err != nil {
 		return err
@@ -194,11 +199,11 @@ func (cp *ControlPlane) serve() error {
 
 // writeClientFiles writes the files for clients: the kubeconfig and the CA.
 func (cp *ControlPlane) writeClientFiles() error {
-	cert, key, err := cp.authority.Client(adminUser, auth.MastersGroup)
+	cert, key, err := cp.credentials.authority.Client(adminUser, auth.MastersGroup)
 	if err != nil {
 		return err
 	}
-	cp.entry = kubeconfig.Entry{Server: cp.URL(), CA: cp.authority.CertificatePEM(), Cert: cert, Key: key}
+	cp.entry = kubeconfig.Entry{Server: cp.URL(), CA: cp.credentials.servingCA, Cert: cert, Key: key}
 	if err := os.MkdirAll(cp.options.DataDir, 0o700); err != nil {
 		return err
 	}
@@ -210,18 +215,18 @@ func (cp *ControlPlane) writeClientFiles() error {
 
 // startClients starts the parts that speak to the server.
 func (cp *ControlPlane) startClients() error {
-	tokens, err := token.NewSecretSigner(cp.authority.TokenKey())
+	tokens, err := token.NewSecretSigner(cp.credentials.signing)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	cp.clients, ctx = errgroup.WithContext(ctx)
 	cp.stopClients = stop
-	cert, key := cp.authority.Signer()
+	cert, key := cp.credentials.authority.Signer()
 	side := clientSide{
 		wire: inProcess(cp.server, cp.options.Trace), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
 		keys: keys{
-			caBundle: cp.authority.CertificatePEM(),
+			caBundle: cp.credentials.servingCA,
 			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}},
 			tokens:   tokens,
 		},

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Options configure a control plane. The zero value is an API server alone that keeps its
@@ -43,6 +44,12 @@ type Options struct {
 	// EtcdListenInsecure allows an EtcdListen that other machines can reach without
 	// certificates of their own.
 	EtcdListenInsecure bool
+	// Access configures authentication, authorization and admission.
+	Access Access
+	// DisabledAPIs are the versions that are not served.
+	DisabledAPIs []schema.GroupVersion
+	// EventTTL is how long events are kept; 0 is an hour.
+	EventTTL time.Duration
 	// Limits are the limits on requests to the API server.
 	Limits Limits
 	// Fsync is when a write is on disk, NoSync the prefixes of keys that need not

@@ -10,12 +10,28 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// tlsConfig issues the server's certificate for the names it may be called by.
-// Client certificates are asked for and not demanded: the server's authenticator
+// tlsConfig returns the server's side of TLS. Client certificates are asked for and not demanded: the server's authenticator
 // verifies them, so that a bad one is answered with a Status.
 func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
+	certificate := cp.credentials.serving
+	if certificate == nil {
+		issued, err := cp.issueCertificate()
+		if err != nil {
+			return nil, err
+		}
+		certificate = &issued
+	}
+	return &tls.Config{
+		Certificates: []tls.Certificate{*certificate},
+		ClientAuth:   tls.RequestClientCert,
+		MinVersion:   tls.VersionTLS12,
+	}, nil
+}
+
+// issueCertificate issues the server's certificate for the names it may be called by.
+func (cp *ControlPlane) issueCertificate() (tls.Certificate, error) {
 	hosts := []string{
-		"localhost", "127.0.0.1", "::1", bootstrap.ServiceIP(serviceCIDR).String(),
+		"localhost", "127.0.0.1", "::1", bootstrap.ServiceIP(cp.options.Access.ServiceCIDR).String(),
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
 	}
 	if name, err := os.Hostname(); err == nil {
@@ -29,17 +45,9 @@ func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
 	}
 	for _, name := range cp.options.TLSNames {
 		if net.ParseIP(name) == nil && len(validation.IsWildcardDNS1123Subdomain(name)) > 0 && len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return nil, fmt.Errorf("--tls-san: %q is neither a host name nor an IP address", name)
+			return tls.Certificate{}, fmt.Errorf("--tls-san: %q is neither a host name nor an IP address", name)
 		}
 		hosts = append(hosts, name)
 	}
-	certificate, err := cp.authority.Serving(hosts...)
-	if err != nil {
-		return nil, err
-	}
-	return &tls.Config{
-		Certificates: []tls.Certificate{certificate},
-		ClientAuth:   tls.RequestClientCert,
-		MinVersion:   tls.VersionTLS12,
-	}, nil
+	return cp.credentials.authority.Serving(hosts...)
 }

@@ -39,8 +39,18 @@ func reviews() map[schema.GroupResource]review.Func {
 			return ok, reason, nil
 		}),
 		Policy: func(context.Context) (*rbac.Policy, error) { return policy, nil },
-		Tokens: token.NewStatic(map[string]*auth.User{"secret": ann}),
+		Tokens: secret{},
 	})
+}
+
+// secret verifies the token "secret", which is ann's for all audiences.
+type secret struct{}
+
+func (secret) Verify(_ context.Context, text string, audiences []string) (*token.Identity, error) {
+	if text != "secret" {
+		return nil, nil
+	}
+	return &token.Identity{User: auth.Authenticated(ann), Audiences: audiences}, nil
 }
 
 func ask(t *testing.T, resource, namespace string, obj runtime.Object) (runtime.Object, error) {

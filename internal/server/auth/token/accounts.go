@@ -47,6 +47,9 @@ var (
 
 // Accounts verifies the tokens signed by an Issuer.
 type Accounts struct {
+	// MaxExpiration bounds how long requested tokens are valid; 0 is no bound. It is set before the first request.
+	MaxExpiration time.Duration
+
 	issuer    *Issuer
 	audiences []string
 	living    Living

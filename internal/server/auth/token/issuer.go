@@ -3,14 +3,12 @@ package token
 import (
 	"crypto"
 	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
@@ -40,31 +38,70 @@ type Ref struct {
 
 // Issuer signs tokens with one key and verifies them with the public halves of all accepted keys.
 type Issuer struct {
-	url    string
-	signer jose.Signer
-	keys   []jose.JSONWebKey
+	url      string
+	accepted map[string]bool // the names of the issuer
+	signer   jose.Signer
+	keys     []jose.JSONWebKey
 }
 
-// NewIssuer returns an Issuer named url that signs ES256 with key. Tokens signed with one of the older keys are
-// still accepted.
-func NewIssuer(url string, key *ecdsa.PrivateKey, older ...*ecdsa.PublicKey) (*Issuer, error) {
-	if key.Curve != elliptic.P256() {
-		return nil, errors.New("the key of a service account issuer must be on P-256")
+// NewIssuer returns an Issuer that signs with key, which is RSA or ECDSA. urls are its names: the first is in new
+// tokens, and tokens with any of them are accepted. So are tokens signed with one of the older keys.
+func NewIssuer(urls []string, key crypto.Signer, older ...crypto.PublicKey) (*Issuer, error) {
+	i := &Issuer{url: urls[0], accepted: map[string]bool{}}
+	for _, url := range urls {
+		i.accepted[url] = true
 	}
-	i := &Issuer{url: url}
-	for _, pub := range append([]*ecdsa.PublicKey{&key.PublicKey}, older...) {
+	for _, pub := range append([]crypto.PublicKey{key.Public()}, older...) {
 		id, err := keyID(pub)
 		if err != nil {
 			return nil, err
 		}
-		i.keys = append(i.keys, jose.JSONWebKey{Key: pub, KeyID: id, Algorithm: string(jose.ES256), Use: "sig"})
+		if slices.ContainsFunc(i.keys, func(k jose.JSONWebKey) bool { return k.KeyID == id }) {
+			continue // the signing key's public half is usually among the others
+		}
+		alg, err := algorithm(pub)
+		if err != nil {
+			return nil, err
+		}
+		i.keys = append(i.keys, jose.JSONWebKey{Key: pub, KeyID: id, Algorithm: string(alg), Use: "sig"})
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{
-		Algorithm: jose.ES256,
-		Key:       jose.JSONWebKey{Key: key, KeyID: i.keys[0].KeyID},
-	}, nil)
-	i.signer = signer
+	var err error
+	i.signer, err = newSigner(key)
 	return i, err
+}
+
+// newSigner returns a signer with the key, whose ID is in the header of each token.
+func newSigner(key crypto.Signer) (jose.Signer, error) {
+	alg, err := algorithm(key.Public())
+	if err != nil {
+		return nil, err
+	}
+	id, err := keyID(key.Public())
+	if err != nil {
+		return nil, err
+	}
+	return jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: id}}, nil)
+}
+
+// algorithms are those of algorithm.
+var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.ES384, jose.ES512}
+
+// algorithm returns the signature algorithm of a key, as kube-apiserver chooses it.
+func algorithm(pub crypto.PublicKey) (jose.SignatureAlgorithm, error) {
+	switch k := pub.(type) {
+	case *rsa.PublicKey:
+		return jose.RS256, nil
+	case *ecdsa.PublicKey:
+		switch k.Curve.Params().BitSize {
+		case 256:
+			return jose.ES256, nil
+		case 384:
+			return jose.ES384, nil
+		case 521:
+			return jose.ES512, nil
+		}
+	}
+	return "", fmt.Errorf("a service account key must be RSA or ECDSA, on P-256, P-384 or P-521; this is a %T", pub)
 }
 
 // URL returns the issuer's name, the iss claim of its tokens.
@@ -79,7 +116,7 @@ func (i *Issuer) Sign(c Claims) (string, error) {
 // read returns the bearer of a token signed by one of the keys. audiences apply to tokens without an audience. It
 // returns nil and no error if the token is not a JWT or is from another issuer.
 func (i *Issuer) read(token string, audiences []string) (*bearer, error) {
-	t, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
+	t, err := jwt.ParseSigned(token, algorithms)
 	if err != nil {
 		return nil, nil
 	}
@@ -87,13 +124,13 @@ func (i *Issuer) read(token string, audiences []string) (*bearer, error) {
 	if t.UnsafeClaimsWithoutVerification(&unsafe) != nil {
 		return nil, nil
 	}
-	switch unsafe.Issuer {
-	case i.url:
+	switch {
+	case i.accepted[unsafe.Issuer]:
 		var c Claims
 		if i.signed(t, &c) {
 			return &bearer{Claims: &c, user: user(&c)}, nil
 		}
-	case secretIssuer:
+	case unsafe.Issuer == secretIssuer:
 		var c secretClaims
 		if i.signed(t, &c) {
 			return c.bearer(audiences)
@@ -125,30 +162,4 @@ func keyID(pub crypto.PublicKey) (string, error) {
 	}
 	sum := sha256.Sum256(der)
 	return base64.RawURLEncoding.EncodeToString(sum[:]), nil
-}
-
-// GenerateKey makes a key for an Issuer.
-func GenerateKey() (*ecdsa.PrivateKey, error) {
-	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-}
-
-// EncodeKey encodes a key as PEM.
-func EncodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
-	der, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		return nil, err
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
-}
-
-// ParseKey decodes the result of EncodeKey.
-func ParseKey(data []byte) (*ecdsa.PrivateKey, error) {
-	block, _ := pem.Decode(data)
-	if block == nil {
-		return nil, errors.New("no PEM block in the service account key")
-	}
-	if block.Type != "EC PRIVATE KEY" {
-		return nil, fmt.Errorf("the service account key is a %q, not an EC PRIVATE KEY", block.Type)
-	}
-	return x509.ParseECPrivateKey(block.Bytes)
 }

@@ -3,8 +3,6 @@ package token
 import (
 	"context"
 	"crypto"
-	"crypto/ecdsa"
-	"crypto/rsa"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -34,21 +32,7 @@ type SecretSigner struct{ signer jose.Signer }
 
 // NewSecretSigner returns a SecretSigner for an RSA or an ECDSA key. The API server must have its public half.
 func NewSecretSigner(key crypto.Signer) (*SecretSigner, error) {
-	var alg jose.SignatureAlgorithm
-	switch k := key.(type) {
-	case *rsa.PrivateKey:
-		alg = jose.RS256
-	case *ecdsa.PrivateKey:
-		alg = map[int]jose.SignatureAlgorithm{256: jose.ES256, 384: jose.ES384, 521: jose.ES512}[k.Curve.Params().BitSize]
-	}
-	if alg == "" {
-		return nil, fmt.Errorf("a service account key must be RSA or ECDSA, on P-256, P-384 or P-521; this is a %T", key)
-	}
-	id, err := keyID(key.Public())
-	if err != nil {
-		return nil, err
-	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: id}}, nil)
+	signer, err := newSigner(key)
 	if err != nil {
 		return nil, err
 	}

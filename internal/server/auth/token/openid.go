@@ -30,7 +30,7 @@ func (i *Issuer) Handler(address string) (http.Handler, error) {
 		KeysURI:       address + KeysPath,
 		ResponseTypes: []string{"id_token"},
 		SubjectTypes:  []string{"public"},
-		Algorithms:    []string{string(jose.ES256)},
+		Algorithms:    i.algorithms(),
 	})
 	if err != nil {
 		return nil, err
@@ -43,6 +43,15 @@ func (i *Issuer) Handler(address string) (http.Handler, error) {
 	mux.HandleFunc("GET "+ConfigurationPath, document("application/json", conf))
 	mux.HandleFunc("GET "+KeysPath, document("application/jwk-set+json", keys))
 	return mux, nil
+}
+
+// algorithms returns the algorithms of the keys, sorted.
+func (i *Issuer) algorithms() (names []string) {
+	for _, k := range i.keys {
+		names = append(names, k.Algorithm)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func document(contentType string, body []byte) http.HandlerFunc {

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/warning"
 
 	"fairlead.dev/internal/server/auth"
 )
@@ -41,6 +42,10 @@ func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name s
 	now := a.now()
 	if err := a.prepare(req, sa, now); err != nil {
 		return nil, err
+	}
+	if longest := int64(a.MaxExpiration / time.Second); longest > 0 && *req.Spec.ExpirationSeconds > longest {
+		warning.AddWarning(ctx, "", fmt.Sprintf("requested expiration of %d seconds shortened to %d seconds", *req.Spec.ExpirationSeconds, longest))
+		req.Spec.ExpirationSeconds = &longest
 	}
 	b := Binding{Namespace: namespace, ServiceAccount: Ref{sa.Name, string(sa.UID)}}
 	if err := bind(ctx, l, sa, req.Spec.BoundObjectRef, &b); err != nil {

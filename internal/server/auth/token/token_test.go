@@ -2,9 +2,17 @@ package token_test
 
 import (
 	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -52,18 +60,11 @@ func start(t testing.TB) (world, *token.Issuer, *token.Accounts) {
 		"pods/shop/other":           &corev1.Pod{ObjectMeta: named("shop", "other", "u3"), Spec: corev1.PodSpec{ServiceAccountName: "default"}},
 		"nodes//n1":                 &corev1.Node{ObjectMeta: named("", "n1", "u4")},
 	}
-	key, err := token.GenerateKey()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := token.EncodeKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if key, err = token.ParseKey(text); err != nil {
-		t.Fatal(err)
-	}
-	issuer, err := token.NewIssuer(url, key)
+	issuer, err := token.NewIssuer([]string{url}, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,8 +253,80 @@ func TestOpenID(t *testing.T) {
 	}
 }
 
-func TestStatic(t *testing.T) {
-	s := token.NewStatic(map[string]*auth.User{"secret": {Name: "ann", Groups: []string{"dev"}}})
+// TestKeys tells tokens of all kinds of keys, and of earlier keys and issuers, from those of others.
+func TestKeys(t *testing.T) {
+	w, _, _ := start(t)
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := []crypto.Signer{rsaKey}
+	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
+		key, err := ecdsa.GenerateKey(curve, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
+	}
+	sign := func(urls []string, key crypto.Signer, older ...crypto.PublicKey) (string, *token.Accounts) {
+		issuer, err := token.NewIssuer(urls, key, older...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accounts := token.NewAccounts(issuer, []string{"api"}, token.LivingIn(w))
+		out, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 3600), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Status.Token, accounts
+	}
+	for i, key := range keys {
+		text, accounts := sign([]string{url}, key)
+		if id, err := accounts.Verify(t.Context(), text, nil); err != nil || id == nil {
+			t.Errorf("%T: %v", key, err)
+		}
+		other := keys[(i+1)%len(keys)]
+		if _, strict := sign([]string{url}, other); true {
+			if _, err := strict.Verify(t.Context(), text, nil); !errors.Is(err, token.ErrInvalid) {
+				t.Errorf("%T: another key's server answers %v", key, err)
+			}
+		}
+		_, rotated := sign([]string{"https://new", url}, other, other.Public(), key.Public())
+		if id, err := rotated.Verify(t.Context(), text, nil); err != nil || id == nil {
+			t.Errorf("%T: after a rotation: %v", key, err)
+		}
+		_, renamed := sign([]string{"https://new"}, key)
+		if id, err := renamed.Verify(t.Context(), text, nil); id != nil || err != nil {
+			t.Errorf("%T: a server with another name answers %v, %v", key, id, err)
+		}
+	}
+	small, err := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := token.NewIssuer([]string{url}, small); err == nil {
+		t.Error("a key on P-224 was accepted")
+	}
+}
+
+func TestMaxExpiration(t *testing.T) {
+	w, _, accounts := start(t)
+	accounts.MaxExpiration = time.Hour
+	out, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 7200), false)
+	if err != nil || *out.Spec.ExpirationSeconds != 3600 {
+		t.Errorf("a longer expiration became %v: %v", out, err)
+	}
+}
+
+func TestFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.csv")
+	if err := os.WriteFile(path, []byte("secret,ann,u1,\"dev,ops\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := token.FromFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		header string
 		ok     bool
@@ -264,7 +337,7 @@ func TestStatic(t *testing.T) {
 			r.Header.Set("Authorization", c.header)
 		}
 		u, ok, err := token.Authenticator(token.Union{s}).Authenticate(r)
-		if ok != c.ok || err != c.err || ok && (u.Name != "ann" || !u.InGroup("dev") || !u.InGroup(auth.AllAuthenticated)) {
+		if ok != c.ok || err != c.err || ok && (u.Name != "ann" || u.UID != "u1" || !u.InGroup("dev") || !u.InGroup("ops") || !u.InGroup(auth.AllAuthenticated)) {
 			t.Errorf("%q: %+v %v %v", c.header, u, ok, err)
 		}
 	}

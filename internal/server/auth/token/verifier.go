@@ -2,7 +2,6 @@ package token
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"net/http"
@@ -88,27 +87,4 @@ func Bearer(r *http.Request) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// Static has a fixed list of tokens.
-type Static struct {
-	users map[[sha256.Size]byte]*auth.User
-}
-
-// NewStatic returns a Static that maps tokens to users.
-func NewStatic(tokens map[string]*auth.User) *Static {
-	s := &Static{users: make(map[[sha256.Size]byte]*auth.User, len(tokens))}
-	for t, u := range tokens {
-		s.users[sha256.Sum256([]byte(t))] = auth.Authenticated(u)
-	}
-	return s
-}
-
-// Verify implements Verifier.
-func (s *Static) Verify(_ context.Context, token string, audiences []string) (*Identity, error) {
-	u, ok := s.users[sha256.Sum256([]byte(token))]
-	if !ok {
-		return nil, nil
-	}
-	return &Identity{User: u, Audiences: audiences}, nil
 }

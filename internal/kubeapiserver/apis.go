@@ -1,0 +1,107 @@
+package kubeapiserver
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fairlead.dev/internal/resource/builtin"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// kubernetesMinor is the version of Kubernetes that the server serves.
+const kubernetesMinor = "1.37"
+
+// apiClasses are the keys of --runtime-config that stand for all versions of one stability.
+var apiClasses = map[string]*regexp.Regexp{
+	"api/ga":    regexp.MustCompile(`^v[0-9]+$`),
+	"api/beta":  regexp.MustCompile(`^v[0-9]+beta[0-9]+$`),
+	"api/alpha": regexp.MustCompile(`^v[0-9]+alpha[0-9]+$`),
+	"api/all":   regexp.MustCompile(`^v[0-9]+`),
+}
+
+// disabledAPIs returns the versions that --runtime-config disables. A version in the configuration takes precedence over its
+// class, and a class over api/all.
+func disabledAPIs(config map[string]string) (disabled []schema.GroupVersion, err error) {
+	served := map[schema.GroupVersion]bool{} // whether it can be disabled alone
+	for _, row := range builtin.Resources() {
+		for _, v := range row.Versions {
+			gv := schema.GroupVersion{Group: row.Group, Version: v.Name}
+			alone, known := served[gv]
+			served[gv] = (!known || alone) && (len(row.Versions) == 1 || v.Name != row.StorageVersion)
+		}
+	}
+	on := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		text := config[key]
+		if text == "" {
+			text = "true"
+		}
+		if on[key], err = strconv.ParseBool(text); err != nil {
+			return nil, fmt.Errorf("--runtime-config: invalid value of %s=%s", key, text)
+		}
+		if _, class := apiClasses[key]; class {
+			continue
+		}
+		gv, err := schema.ParseGroupVersion(strings.TrimPrefix(key, "api/"))
+		if err != nil || strings.Count(key, "/") > 1 {
+			return nil, fmt.Errorf("--runtime-config: %q is not a group and version", key)
+		}
+		if _, ok := served[gv]; !ok && on[key] {
+			return nil, fmt.Errorf("--runtime-config: Fairlead does not serve %s", gv)
+		}
+	}
+	for _, gv := range slices.SortedFunc(maps.Keys(served), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) }) {
+		if enabled(gv, on) {
+			continue
+		}
+		if needed(gv.Group) {
+			return nil, fmt.Errorf("--runtime-config: %s cannot be disabled: the server itself uses it", gv)
+		}
+		if !served[gv] {
+			return nil, fmt.Errorf("--runtime-config: %s cannot be disabled while other versions of its resources are served: objects are stored in it", gv)
+		}
+		disabled = append(disabled, gv)
+	}
+	return disabled, nil
+}
+
+// enabled reports whether the configuration leaves the version enabled.
+func enabled(gv schema.GroupVersion, on map[string]bool) bool {
+	if v, ok := on[gv.String()]; ok {
+		return v
+	}
+	for _, class := range []string{"api/ga", "api/beta", "api/alpha", "api/all"} {
+		if v, ok := on[class]; ok && apiClasses[class].MatchString(gv.Version) {
+			return v
+		}
+	}
+	return true
+}
+
+// needed reports whether the server reads objects of the group by itself.
+func needed(group string) bool {
+	switch group {
+	case "", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "rbac.authorization.k8s.io", "networking.k8s.io":
+		return true
+	}
+	return false
+}
+
+// emulate checks --emulated-version.
+func emulate(versions []string) error {
+	for _, v := range versions {
+		if strings.TrimPrefix(v, "kube=") != kubernetesMinor {
+			return fmt.Errorf("--emulated-version=%s: Fairlead serves Kubernetes %s only", v, kubernetesMinor)
+		}
+	}
+	return nil
+}
+
+// oneOf lists names for a message.
+func oneOf(names []string) string {
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}

@@ -1,0 +1,174 @@
+package kubeapiserver
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+)
+
+// ignoredFlags cannot change the answer to a request. The reasons are part of the warning.
+var ignoredFlags = map[string][]string{
+	"audit events are not written": {
+		"audit-log-batch-buffer-size", "audit-log-batch-max-size", "audit-log-batch-max-wait", "audit-log-batch-throttle-burst",
+		"audit-log-batch-throttle-enable", "audit-log-batch-throttle-qps", "audit-log-compress", "audit-log-format", "audit-log-maxage",
+		"audit-log-maxbackup", "audit-log-maxsize", "audit-log-mode", "audit-log-path", "audit-log-truncate-enabled",
+		"audit-log-truncate-max-batch-size", "audit-log-truncate-max-event-size", "audit-log-version", "audit-policy-file",
+		"audit-webhook-batch-buffer-size", "audit-webhook-batch-max-size", "audit-webhook-batch-max-wait",
+		"audit-webhook-batch-throttle-burst", "audit-webhook-batch-throttle-enable", "audit-webhook-batch-throttle-qps",
+		"audit-webhook-config-file", "audit-webhook-initial-backoff", "audit-webhook-mode", "audit-webhook-truncate-enabled",
+		"audit-webhook-truncate-max-batch-size", "audit-webhook-truncate-max-event-size", "audit-webhook-version",
+	},
+	"the server has its own log, traces and metrics": {
+		"allow-metric-labels", "allow-metric-labels-manifest", "contention-profiling", "debug-socket-path", "disabled-metrics",
+		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "logging-format", "profiling",
+		"show-hidden-metrics-for-version", "tracing-config-file", "v", "vmodule",
+	},
+	"the store and the watch cache have no such setting": {
+		"delete-collection-workers", "etcd-compaction-interval", "etcd-count-metric-poll-period", "etcd-db-metric-poll-interval",
+		"etcd-healthcheck-timeout", "etcd-readycheck-timeout", "lease-reuse-duration-seconds", "storage-initialization-timeout",
+		"storage-media-type", "watch-cache", "watch-cache-sizes",
+	},
+	"connections and shutdown have no such setting": {
+		"disable-http2-serving", "goaway-chance", "http2-max-streams-per-connection", "livez-grace-period",
+		"max-connection-bytes-per-sec", "min-request-timeout", "permit-address-sharing", "permit-port-sharing",
+		"shutdown-delay-duration", "shutdown-send-retry-after", "shutdown-watch-termination-grace-period", "tls-cipher-suites",
+		"tls-curve-preferences",
+	},
+	"requests are limited by --max-requests-inflight and --max-mutating-requests-inflight": {"enable-priority-and-fairness"},
+	"the server is the only one of its cluster": {
+		"coordinated-leadership-lease-duration", "coordinated-leadership-renew-deadline", "coordinated-leadership-retry-period",
+		"endpoint-reconciler-type", "peer-advertise-ip", "peer-advertise-port", "peer-ca-file",
+	},
+	"the server authenticates to kubelets and to other API servers by certificates of its own": {
+		"aggregator-reject-forwarding-redirect", "enable-aggregator-routing", "kubelet-certificate-authority",
+		"kubelet-client-certificate", "kubelet-client-key", "kubelet-preferred-address-types", "kubelet-timeout",
+		"proxy-client-cert-file", "proxy-client-key-file",
+	},
+	"it is only used in documents about the server": {"enable-logs-handler", "external-hostname"},
+}
+
+// ignoredBools are those of ignoredFlags that may stand without a value.
+var ignoredBools = []string{
+	"aggregator-reject-forwarding-redirect", "audit-log-batch-throttle-enable", "audit-log-compress", "audit-log-truncate-enabled",
+	"audit-webhook-batch-throttle-enable", "audit-webhook-truncate-enabled", "contention-profiling", "disable-http2-serving",
+	"enable-aggregator-routing", "enable-logs-handler", "enable-priority-and-fairness", "log-text-split-stream",
+	"permit-address-sharing", "permit-port-sharing", "profiling", "shutdown-send-retry-after", "watch-cache",
+}
+
+// fixedFlags could change the answer to a request. They are accepted with the values to which the server is fixed.
+var fixedFlags = map[string][]string{
+	"admission-control":                           {""},
+	"admission-control-config-file":               {""},
+	"authentication-config":                       {""},
+	"authentication-token-webhook-cache-ttl":      {"2m", "2m0s"},
+	"authentication-token-webhook-config-file":    {""},
+	"authentication-token-webhook-version":        {"v1beta1"},
+	"authorization-config":                        {""},
+	"authorization-policy-file":                   {""},
+	"cors-allowed-origins":                        {""},
+	"default-not-ready-toleration-seconds":        {"300"},
+	"default-unreachable-toleration-seconds":      {"300"},
+	"egress-selector-config-file":                 {""},
+	"emulation-forward-compatible":                {"false"},
+	"enable-bootstrap-token-auth":                 {"false"},
+	"enable-garbage-collector":                    {"true"},
+	"encryption-provider-config":                  {""},
+	"encryption-provider-config-automatic-reload": {"false"},
+	"etcd-servers-overrides":                      {""},
+	"kubernetes-service-node-port":                {"0"},
+	"min-compatibility-version":                   {""},
+	"oidc-ca-file":                                {""},
+	"oidc-client-id":                              {""},
+	"oidc-groups-claim":                           {""},
+	"oidc-groups-prefix":                          {""},
+	"oidc-issuer-url":                             {""},
+	"oidc-required-claim":                         {""},
+	"oidc-signing-algs":                           {"RS256"},
+	"oidc-username-claim":                         {"sub"},
+	"oidc-username-prefix":                        {""},
+	"requestheader-allowed-names":                 {""},
+	"requestheader-client-ca-file":                {""},
+	"requestheader-extra-headers-prefix":          {"X-Remote-Extra-"},
+	"requestheader-group-headers":                 {"X-Remote-Group"},
+	"requestheader-uid-headers":                   {"X-Remote-Uid"},
+	"requestheader-username-headers":              {"X-Remote-User"},
+	"runtime-config-emulation-forward-compatible": {"false"},
+	"service-account-extend-token-expiration":     {"true"},
+	"service-account-jwks-uri":                    {""},
+	"service-account-lookup":                      {"true"},
+	"service-account-signing-endpoint":            {""},
+	"service-node-port-range":                     {"30000-32767"},
+	"storage-backend":                             {"", "etcd3"},
+	"strict-transport-security-directives":        {""},
+	"tls-min-version":                             {"", "VersionTLS12"},
+	"tls-sni-cert-key":                            {""},
+}
+
+// otherFlag is the value of a flag that has no effect.
+type otherFlag struct {
+	name   string
+	fixed  []string // the accepted values; nil accepts all
+	reason string   // why other values have no effect
+	warn   func(string)
+	value  string
+}
+
+// Set implements pflag.Value.
+func (f *otherFlag) Set(value string) error {
+	f.value = value
+	switch {
+	case f.fixed == nil:
+		f.warn(fmt.Sprintf("--%s has no effect: %s", f.name, f.reason))
+	case !slices.Contains(f.fixed, value):
+		if last := f.fixed[len(f.fixed)-1]; last != "" {
+			return fmt.Errorf("not supported: want %s", last)
+		}
+		return errors.New("not supported")
+	}
+	return nil
+}
+
+// String implements pflag.Value, also for its zero value.
+func (f *otherFlag) String() string {
+	if f == nil {
+		return ""
+	}
+	return f.value
+}
+
+// Type implements pflag.Value.
+func (*otherFlag) Type() string { return "value" }
+
+// isBool reports whether the flag may stand without a value.
+func (f *otherFlag) isBool() bool {
+	return slices.Contains(ignoredBools, f.name) || slices.Contains(f.fixed, "true") || slices.Contains(f.fixed, "false")
+}
+
+// registerOthers registers the flags that have no effect. warn is called for each that is set and ignored.
+func registerOthers(set *pflag.FlagSet, warn func(string)) {
+	add := func(f *otherFlag, usage string) {
+		f.warn = warn
+		shorthand := ""
+		if len(f.name) == 1 {
+			shorthand = f.name
+		}
+		flag := set.VarPF(f, f.name, shorthand, usage)
+		if f.isBool() {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	for reason, names := range ignoredFlags {
+		for _, name := range names {
+			add(&otherFlag{name: name, reason: reason}, "no effect: "+reason)
+		}
+	}
+	for name, fixed := range fixedFlags {
+		usage := "not supported"
+		if last := fixed[len(fixed)-1]; last != "" {
+			usage = "fixed to " + last
+		}
+		add(&otherFlag{name: name, fixed: fixed}, usage)
+	}
+}

@@ -1,0 +1,73 @@
+// Package webhook authorizes requests by asking another server with SubjectAccessReviews, as kube-apiserver does with
+// --authorization-mode=Webhook.
+//
+// # Concurrency
+//
+// An Authorizer may be used from any goroutine. It keeps decisions for the configured times.
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/cel"
+	utilwebhook "k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/apiserver/plugin/pkg/authorizer/webhook"
+	"k8s.io/apiserver/plugin/pkg/authorizer/webhook/metrics"
+
+	"fairlead.dev/internal/server/auth"
+)
+
+// Options configure an Authorizer.
+type Options struct {
+	// ConfigFile is a kubeconfig: its cluster is the server to ask, its user authenticates there.
+	ConfigFile string
+	// Version is that of the SubjectAccessReviews, v1 or v1beta1.
+	Version string
+	// AllowedTTL and DeniedTTL are how long decisions are kept.
+	AllowedTTL, DeniedTTL time.Duration
+}
+
+type webhookAuthorizer struct{ upstream *webhook.WebhookAuthorizer }
+
+// New returns an Authorizer that asks the server of the configuration file. A server that does not answer gives no
+// opinion: other authorizers may still allow the request.
+func New(o Options) (auth.Authorizer, error) {
+	config, err := utilwebhook.LoadKubeconfig(o.ConfigFile, nil)
+	if err != nil {
+		return nil, fmt.Errorf("the authorization webhook's configuration: %w", err)
+	}
+	w, err := webhook.New(config, o.Version, o.AllowedTTL, o.DeniedTTL, *webhook.DefaultRetryBackoff(),
+		authorizer.DecisionNoOpinion, nil, "authorization-webhook", metrics.NoopAuthorizerMetrics{}, cel.NewDefaultCompiler())
+	if err != nil {
+		return nil, fmt.Errorf("the authorization webhook: %w", err)
+	}
+	return webhookAuthorizer{w}, nil
+}
+
+func (w webhookAuthorizer) Authorize(ctx context.Context, a auth.Attributes) (bool, string, error) {
+	decision, reason, err := w.upstream.Authorize(ctx, record(a))
+	return decision == authorizer.DecisionAllow, reason, err
+}
+
+// record returns the attributes in upstream's form.
+func record(a auth.Attributes) authorizer.AttributesRecord {
+	r := authorizer.AttributesRecord{
+		User: &user.DefaultInfo{Name: a.User.Name, UID: a.User.UID, Groups: a.User.Groups, Extra: a.User.Extra},
+		Verb: a.Verb, Namespace: a.Namespace, APIGroup: a.Group, APIVersion: a.Version, Resource: a.Resource,
+		Subresource: a.Subresource, Name: a.Name, ResourceRequest: a.IsResource, Path: a.Path,
+	}
+	if a.Fields != "" {
+		selector, err := fields.ParseSelector(a.Fields)
+		if err != nil {
+			r.FieldSelectorParsingErr = err
+		} else {
+			r.FieldSelectorRequirements = selector.Requirements()
+		}
+	}
+	return r
+}
