@@ -90,15 +90,6 @@ func TestFullDisk(t *testing.T) {
 	p.stop()
 }
 
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still waiting for %s", what)
-		}
-	}
-}
-
 func metricsOf(t *testing.T, api kubernetes.Interface) string {
 	t.Helper()
 	b, err := api.CoreV1().RESTClient().(*rest.RESTClient).Get().AbsPath("/metrics").DoRaw(t.Context())

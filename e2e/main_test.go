@@ -239,3 +239,13 @@ func expect(t *testing.T, what, text string, parts ...string) {
 		}
 	}
 }
+
+// eventually waits until the condition holds, and fails the test when its patience ends.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still waiting for %s", what)
+		}
+	}
+}

@@ -153,6 +153,8 @@ type CreateRequest struct {
 	// Parent is the object the subresource belongs to, nil for a review.
 	Parent runtime.Object
 	DryRun bool
+	// Warn adds a Warning header to the response.
+	Warn func(text string)
 }
 
 func (f CreateFunc) answer(ctx context.Context, r *subresource.CreateRequest) (runtime.Object, error) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"fairlead.dev/internal/controlplane/pki"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/internal/server/auth/webhook"
 	"k8s.io/client-go/util/keyutil"
 )
@@ -87,7 +89,8 @@ func (a *Access) setDefaults() {
 // authorizes reports whether the authorizer is asked.
 func (a *Access) authorizes(name string) bool { return slices.Contains(a.Authorization, name) }
 
-// credentials are the keys and certificates of a control plane: its own authority's, or those of the files in Access.
+// credentials are the keys and certificates of a control plane, those of the files in Access or else its authority's,
+// and what else the files configure.
 type credentials struct {
 	authority *pki.Authority
 	// clientCAs are the authorities of client certificates, in both forms.
@@ -99,19 +102,20 @@ type credentials struct {
 	// signing is the key of service account tokens, and verifying are others whose tokens are accepted.
 	signing   crypto.Signer
 	verifying []crypto.PublicKey
+	// tokens verifies the tokens of the token file; nil without one.
+	tokens token.Verifier
+	// webhook is the authorizer Webhook; nil without one.
+	webhook auth.Authorizer
 }
 
-// loadCredentials reads the files of the configuration.
-func loadCredentials(a Access, authority *pki.Authority) (c credentials, err error) {
-	c = credentials{
-		authority: authority,
-		clientCAs: authority.Pool(), clientCAPEM: authority.CertificatePEM(),
-		servingCA: authority.CertificatePEM(),
-		signing:   authority.TokenKey(),
-	}
+// load reads the files. The credentials are complete once they have an authority.
+func (a *Access) load() (c credentials, err error) {
 	if a.ClientCAFile != "" {
-		if err := c.addClientCAs(a.ClientCAFile); err != nil {
+		if c.clientCAPEM, err = os.ReadFile(a.ClientCAFile); err != nil {
 			return c, fmt.Errorf("client CA: %w", err)
+		}
+		if !x509.NewCertPool().AppendCertsFromPEM(c.clientCAPEM) {
+			return c, fmt.Errorf("client CA: no certificate in %s", a.ClientCAFile)
 		}
 	}
 	if a.ServingCertFile != "" {
@@ -124,40 +128,55 @@ func loadCredentials(a Access, authority *pki.Authority) (c credentials, err err
 		last := serving.Certificate[len(serving.Certificate)-1]
 		c.serving, c.servingCA = &serving, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: last})
 	}
+	if err := a.loadTokenKeys(&c); err != nil {
+		return c, fmt.Errorf("service account key: %w", err)
+	}
+	if a.TokenFile != "" {
+		if c.tokens, err = token.FromFile(a.TokenFile); err != nil {
+			return c, fmt.Errorf("token file: %w", err)
+		}
+	}
+	if a.authorizes(AuthorizeWebhook) {
+		c.webhook, err = webhook.New(a.AuthorizationWebhook)
+	}
+	return c, err
+}
+
+func (a *Access) loadTokenKeys(c *credentials) error {
 	if a.SigningKeyFile != "" {
 		key, err := keyutil.PrivateKeyFromFile(a.SigningKeyFile)
 		if err != nil {
-			return c, fmt.Errorf("service account key: %w", err)
+			return err
 		}
 		signer, ok := key.(crypto.Signer)
 		if !ok {
-			return c, fmt.Errorf("service account key: %s has a %T, which cannot sign", a.SigningKeyFile, key)
+			return fmt.Errorf("%s has a %T, which cannot sign", a.SigningKeyFile, key)
 		}
 		c.signing = signer
 	}
 	for _, path := range a.KeyFiles {
 		keys, err := keyutil.PublicKeysFromFile(path)
 		if err != nil {
-			return c, fmt.Errorf("service account key: %w", err)
+			return err
 		}
 		for _, key := range keys {
 			c.verifying = append(c.verifying, key)
 		}
 	}
-	return c, nil
+	return nil
 }
 
-// addClientCAs adds the authorities of a file. The server's own authority stays: its certificates are those of the
-// kubeconfig and of the nodes that it simulates.
-func (c *credentials) addClientCAs(path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
+// complete adds the server's own authority, which has the keys for which there are no files. It also stays an authority
+// of client certificates: those of the kubeconfig and of the simulated nodes are its own.
+func (c *credentials) complete(authority *pki.Authority) {
+	c.authority = authority
+	c.clientCAs = authority.Pool()
+	c.clientCAs.AppendCertsFromPEM(c.clientCAPEM)
+	c.clientCAPEM = append(slices.Clip(c.clientCAPEM), authority.CertificatePEM()...)
+	if c.serving == nil {
+		c.servingCA = authority.CertificatePEM()
 	}
-	c.clientCAs = c.clientCAs.Clone()
-	if !c.clientCAs.AppendCertsFromPEM(text) {
-		return fmt.Errorf("no certificate in %s", path)
+	if c.signing == nil {
+		c.signing = authority.TokenKey()
 	}
-	c.clientCAPEM = slices.Concat(text, []byte("\n"), c.clientCAPEM)
-	return nil
 }

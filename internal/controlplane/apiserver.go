@@ -148,12 +148,8 @@ func guard(c *server.Config, s *server.Server, access Access, creds credentials,
 	accounts := token.NewAccounts(signer, access.Audiences, token.LivingIn(objects))
 	accounts.MaxExpiration = access.MaxTokenExpiration
 	verifier := token.Union{accounts}
-	if access.TokenFile != "" {
-		tokens, err := token.FromFile(access.TokenFile)
-		if err != nil {
-			return fmt.Errorf("token file: %w", err)
-		}
-		verifier = token.Union{tokens, accounts}
+	if creds.tokens != nil {
+		verifier = token.Union{creds.tokens, accounts}
 	}
 	roles := rbac.New(rbac.Caches{
 		Roles:               s.Cache(rbacv1.Resource("roles")),
@@ -170,7 +166,7 @@ func guard(c *server.Config, s *server.Server, access Access, creds credentials,
 	if !access.NoAnonymous {
 		c.Authenticator = auth.WithAnonymous(c.Authenticator)
 	}
-	if c.Authorizer, err = authorizer(s, access, roles); err != nil {
+	if c.Authorizer, err = authorizer(s, access, roles, creds.webhook); err != nil {
 		return err
 	}
 	quotas, err := newQuotas(s)
@@ -240,7 +236,7 @@ func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
 		if !ok {
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("not a TokenRequest: %T", r.Object))
 		}
-		return accounts.Request(ctx, objects, r.Namespace, r.Name, request, r.DryRun)
+		return accounts.Request(ctx, objects, r.Namespace, r.Name, request, r.DryRun, r.Warn)
 	}
 }
 

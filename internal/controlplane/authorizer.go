@@ -8,14 +8,13 @@ import (
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/nodes"
 	"fairlead.dev/internal/server/auth/rbac"
-	"fairlead.dev/internal/server/auth/webhook"
 	"fairlead.dev/server"
 	corev1 "k8s.io/api/core/v1"
 )
 
 // authorizer returns the union of the configured authorizers. As in kube-apiserver, system:masters may do everything,
 // whatever they are.
-func authorizer(s *server.Server, access Access, roles *rbac.Authorizer) (auth.Authorizer, error) {
+func authorizer(s *server.Server, access Access, roles *rbac.Authorizer, webhook auth.Authorizer) (auth.Authorizer, error) {
 	var list []auth.Authorizer
 	for _, name := range access.Authorization {
 		switch name {
@@ -28,11 +27,7 @@ func authorizer(s *server.Server, access Access, roles *rbac.Authorizer) (auth.A
 		case AuthorizeRBAC:
 			list = append(list, roles)
 		case AuthorizeWebhook:
-			w, err := webhook.New(access.AuthorizationWebhook)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, w)
+			list = append(list, webhook)
 		default:
 			return nil, fmt.Errorf("unknown authorizer %q", name)
 		}

@@ -96,6 +96,9 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if err := checkDataDir(o.DataDir); err != nil {
 		return err
 	}
+	if cp.credentials, err = o.Access.load(); err != nil {
+		return err
+	}
 	if cp.listener, err = listen(o.Listen); err != nil {
 		return err
 	}
@@ -112,9 +115,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if cp.credentials, err = loadCredentials(o.Access, authority); err != nil {
-		return err
-	}
+	cp.credentials.complete(authority)
 	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.credentials, cp.URL(), &cp.simulated, cp.page, &cp.started); err != nil {
 		return err
 	}

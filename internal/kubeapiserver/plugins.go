@@ -20,7 +20,7 @@ var defaultPlugins = []string{
 // offPlugins are those of kube-apiserver that the server has and does not ask by default.
 var offPlugins = []string{"NodeRestriction"}
 
-// otherPlugins are those of kube-apiserver that the server does not have. None of them is asked by default.
+// otherPlugins are those of kube-apiserver that the server does not have. All are off by default.
 var otherPlugins = []string{
 	"AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages", "DenyServiceExternalIPs", "EventRateLimit", "ExtendedResourceToleration",
 	"ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "NamespaceAutoProvision", "NamespaceExists",
@@ -50,7 +50,7 @@ func (p *plugins) disabledPlugins() (names []string, err error) {
 		switch {
 		case slices.Contains(p.disabled, name):
 			return nil, fmt.Errorf("admission plugin %s is both enabled and disabled", name)
-		case name == "AlwaysAdmit": // it admits everything, and so changes nothing
+		case name == "AlwaysAdmit": // it admits all requests
 		case slices.Contains(otherPlugins, name):
 			return nil, fmt.Errorf("--enable-admission-plugins=%s: Fairlead does not have this plugin", name)
 		}

@@ -35,6 +35,8 @@ type CreateRequest struct {
 	// Parent is the object that the subresource belongs to, nil for a review.
 	Parent runtime.Object
 	DryRun bool
+	// Warn adds a Warning header to the response.
+	Warn func(text string)
 }
 
 // Review returns the verb that answers a create of a kind that is never stored.
@@ -52,7 +54,7 @@ func Review(w *write.Writer, f CreateFunc) call.Verb {
 			}
 		}
 		c.RecordBody(obj, c.Endpoint.ServedGVK, opts)
-		out, err := f(c.Context, &CreateRequest{User: c.User, Namespace: c.Namespace(), Object: obj, DryRun: c.DryRun})
+		out, err := f(c.Context, &CreateRequest{User: c.User, Namespace: c.Namespace(), Object: obj, DryRun: c.DryRun, Warn: func(text string) { c.Warn(text) }})
 		if err != nil {
 			return err
 		}
@@ -89,7 +91,7 @@ func Create(w *write.Writer, f CreateFunc) call.Verb {
 		}
 		out, err := f(c.Context, &CreateRequest{
 			User: c.User, Namespace: c.Namespace(), Name: c.Info.Name,
-			Object: obj, Parent: parent, DryRun: c.DryRun,
+			Object: obj, Parent: parent, DryRun: c.DryRun, Warn: func(text string) { c.Warn(text) },
 		})
 		if err != nil {
 			return err

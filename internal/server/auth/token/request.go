@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/warning"
 
 	"fairlead.dev/internal/server/auth"
 )
@@ -28,8 +27,9 @@ const (
 var tokenRequest = schema.GroupVersionKind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}
 
 // Request implements a create of serviceaccounts/token: it validates the TokenRequest, which must have been
-// defaulted, and returns it with a token for the account. In a dry run the token is omitted.
-func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name string, in *authenticationv1.TokenRequest, dryRun bool) (*authenticationv1.TokenRequest, error) {
+// defaulted, and returns it with a token for the account. In a dry run the token is omitted. warn gets the
+// warnings for the client.
+func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name string, in *authenticationv1.TokenRequest, dryRun bool, warn func(text string)) (*authenticationv1.TokenRequest, error) {
 	req := in.DeepCopy()
 	obj, err := l.Get(ctx, serviceAccounts, namespace, name)
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name s
 		return nil, err
 	}
 	if longest := int64(a.MaxExpiration / time.Second); longest > 0 && *req.Spec.ExpirationSeconds > longest {
-		warning.AddWarning(ctx, "", fmt.Sprintf("requested expiration of %d seconds shortened to %d seconds", *req.Spec.ExpirationSeconds, longest))
+		warn(fmt.Sprintf("requested expiration of %d seconds shortened to %d seconds", *req.Spec.ExpirationSeconds, longest))
 		req.Spec.ExpirationSeconds = &longest
 	}
 	b := Binding{Namespace: namespace, ServiceAccount: Ref{sa.Name, string(sa.UID)}}

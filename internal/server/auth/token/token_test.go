@@ -75,12 +75,14 @@ func request(ref *authenticationv1.BoundObjectReference, seconds int64, audience
 	return &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences, ExpirationSeconds: &seconds, BoundObjectRef: ref}}
 }
 
+func noWarning(string) {}
+
 var toPod = &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: "till-0"}
 
 func TestRoundTrip(t *testing.T) {
 	w, _, accounts := start(t)
 	ctx := context.Background()
-	out, err := accounts.Request(ctx, w, "shop", "till", request(toPod, 3600), false)
+	out, err := accounts.Request(ctx, w, "shop", "till", request(toPod, 3600), false, noWarning)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,11 +204,11 @@ func TestRequestRefused(t *testing.T) {
 		{"another UID", "till", request(&authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: "till-0", UID: "x"}, 3600), apierrors.IsConflict},
 		{"another kind", "till", request(&authenticationv1.BoundObjectReference{Kind: "Job", APIVersion: "batch/v1", Name: "x"}, 3600), apierrors.IsBadRequest},
 	} {
-		if _, err := accounts.Request(context.Background(), w, "shop", c.account, c.req, false); err == nil || !c.is(err) {
+		if _, err := accounts.Request(context.Background(), w, "shop", c.account, c.req, false, noWarning); err == nil || !c.is(err) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	out, err := accounts.Request(context.Background(), w, "shop", "till", request(nil, 3600), true)
+	out, err := accounts.Request(context.Background(), w, "shop", "till", request(nil, 3600), true, noWarning)
 	if err != nil || out.Status.Token != "" {
 		t.Errorf("a dry run gives %q, %v", out.Status.Token, err)
 	}
@@ -236,7 +238,7 @@ func TestOpenID(t *testing.T) {
 	}
 	var keys jose.JSONWebKeySet
 	get(token.KeysPath, &keys)
-	out, err := accounts.Request(context.Background(), w, "shop", "till", request(nil, 3600, "vault"), false)
+	out, err := accounts.Request(context.Background(), w, "shop", "till", request(nil, 3600, "vault"), false, noWarning)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +276,7 @@ func TestKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		accounts := token.NewAccounts(issuer, []string{"api"}, token.LivingIn(w))
-		out, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 3600), false)
+		out, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 3600), false, noWarning)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,10 +313,11 @@ func TestKeys(t *testing.T) {
 
 func TestMaxExpiration(t *testing.T) {
 	w, _, accounts := start(t)
+	warned := ""
 	accounts.MaxExpiration = time.Hour
-	out, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 7200), false)
-	if err != nil || *out.Spec.ExpirationSeconds != 3600 {
-		t.Errorf("a longer expiration became %v: %v", out, err)
+	out, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 7200), false, func(text string) { warned = text })
+	if err != nil || *out.Spec.ExpirationSeconds != 3600 || warned != "requested expiration of 7200 seconds shortened to 3600 seconds" {
+		t.Errorf("a longer expiration became %v, with the warning %q: %v", out, warned, err)
 	}
 }
 

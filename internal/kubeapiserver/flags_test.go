@@ -1,0 +1,142 @@
+package kubeapiserver
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// TestFlags looks for each flag of kube-apiserver 1.36.3; testdata/flags.txt has the names that its --help prints.
+func TestFlags(t *testing.T) {
+	text, err := os.ReadFile("testdata/flags.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := Command()
+	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
+	for name := range strings.FieldsSeq(string(text)) {
+		if cmd.Flags().Lookup(name) == nil {
+			t.Errorf("no flag --%s", name)
+		}
+	}
+}
+
+// TestOtherFlags sets flags without an effect.
+func TestOtherFlags(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string // part of the error; "" if there is no error
+	}{
+		{[]string{"--audit-log-path", "/tmp/audit.log", "--profiling", "-v", "4", "--watch-cache=false"}, ""},
+		{[]string{"--enable-garbage-collector", "--storage-backend=etcd3", "--service-node-port-range=30000-32767"}, ""},
+		{[]string{"--enable-garbage-collector=false"}, "not supported: want true"},
+		{[]string{"--encryption-provider-config=x.yaml"}, "not supported"},
+		{[]string{"--requestheader-username-headers=X-User"}, "not supported: want X-Remote-User"},
+	} {
+		err := Command().ParseFlags(c.args)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.args, err, c.want)
+		}
+	}
+}
+
+func TestGates(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		cbor       bool
+	}{
+		{text: "WatchList=true,CBORServingAndStorage=true", cbor: true},
+		{text: "kube:CBORServingAndStorage=false"},
+		{text: "APIServingWithRoutine=true", want: "APIServingWithRoutine=true: Fairlead serves Kubernetes 1.37 with this gate at its default"},
+		{text: "Nonsense=true", want: "unrecognized feature gate: Nonsense"},
+		{text: "WatchList", want: "missing bool value"},
+		{text: "WatchList=perhaps", want: "invalid value of WatchList=perhaps"},
+		{text: "wardle:BanFlunder=true", want: "component not registered: wardle"},
+	} {
+		var g gates
+		err := g.Set(c.text)
+		cbor := false
+		if err == nil {
+			cbor, err = g.apply()
+		}
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || cbor != c.cbor {
+			t.Errorf("%s: CBOR %t, %v; want %t, %q", c.text, cbor, err, c.cbor, c.want)
+		}
+	}
+}
+
+func TestDisabledAPIs(t *testing.T) {
+	for _, c := range []struct {
+		config map[string]string
+		has    []string
+		want   string
+	}{
+		{config: nil},
+		{config: map[string]string{"policy/v1": "false"}, has: []string{"policy/v1"}},
+		{config: map[string]string{"api/all": "true", "batch/v1": "true"}},
+		{config: map[string]string{"api/beta": "false"}}, // no beta version is served
+		{config: map[string]string{"resource.k8s.io/v1beta1": "true"}, want: "Fairlead does not serve resource.k8s.io/v1beta1"},
+		{config: map[string]string{"v1": "false"}, want: "v1 cannot be disabled"},
+		{config: map[string]string{"batch/v7": "true"}, want: "Fairlead does not serve batch/v7"},
+		{config: map[string]string{"batch/v7": "false"}},
+		{config: map[string]string{"batch/v1": "maybe"}, want: "invalid value of batch/v1=maybe"},
+		{config: map[string]string{"a/b/c": "true"}, want: `"a/b/c" is not a group and version`},
+	} {
+		disabled, err := disabledAPIs(c.config)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.config, err, c.want)
+			continue
+		}
+		if len(c.has) == 0 && len(disabled) > 0 {
+			t.Errorf("%v disables %v", c.config, disabled)
+		}
+		contains := func(name string) bool {
+			return slices.ContainsFunc(disabled, func(gv schema.GroupVersion) bool { return gv.String() == name })
+		}
+		for _, name := range c.has {
+			if !contains(name) {
+				t.Errorf("%v does not disable %s", c.config, name)
+			}
+		}
+	}
+}
+
+// TestPrecedence has versions, classes and api/all that contradict each other.
+func TestPrecedence(t *testing.T) {
+	on := map[string]bool{"api/all": false, "api/ga": true, "batch/v1": false, "batch/v1beta1": true}
+	for version, want := range map[string]bool{"v1": false, "v1beta1": true, "v1alpha1": false, "v2": true} {
+		if got := enabled(schema.GroupVersion{Group: "batch", Version: version}, on); got != want {
+			t.Errorf("batch/%s: %t, want %t", version, got, want)
+		}
+	}
+}
+
+func TestPlugins(t *testing.T) {
+	for _, c := range []struct {
+		plugins plugins
+		names   []string
+		want    string
+	}{
+		{names: []string{"NodeRestriction"}},
+		{plugins: plugins{enabled: []string{"NodeRestriction", "PodSecurity"}}},
+		{plugins: plugins{disabled: []string{"ServiceAccount", "AlwaysDeny"}}, names: []string{"NodeRestriction", "ServiceAccount"}},
+		{plugins: plugins{disabled: certificatePlugins}, names: []string{"NodeRestriction", "Certificates"}},
+		{plugins: plugins{disabled: certificatePlugins[:1]}, want: "can only be disabled together"},
+		{plugins: plugins{enabled: []string{"AlwaysPullImages"}}, want: "Fairlead does not have this plugin"},
+		{plugins: plugins{disabled: []string{"Nonsense"}}, want: `unknown admission plugin "Nonsense"`},
+		{plugins: plugins{enabled: []string{"Priority"}, disabled: []string{"Priority"}}, want: "both enabled and disabled"},
+	} {
+		names, err := c.plugins.disabledPlugins()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.plugins, err, c.want)
+		}
+		if diff := cmp.Diff(c.names, names); c.want == "" && diff != "" {
+			t.Errorf("%+v: %s", c.plugins, diff)
+		}
+	}
+}
