@@ -1,18 +1,27 @@
 package h2
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"sync"
 )
 
-var errClosed = errors.New("h2: the stream is closed")
+// A bodyOwner is the exchange of a body.
+type bodyOwner interface {
+	// sendContinue sends 100 Continue.
+	sendContinue()
+	// consumed returns the flow-control credit of n bytes that the handler has read, discarded that of n bytes that
+	// it will not read.
+	consumed(n int)
+	discarded(n int)
+	// takeTrailer gives the received trailers to the handler's request, at the end of the body.
+	takeTrailer()
+}
 
 // body is a request's body. The connection's reader appends to it and the handler reads from it.
 type body struct {
-	x *exchange
+	owner bodyOwner
 	// declared is the Content-Length, or -1; got is the number of bytes received. Both belong
 	// to the reader.
 	declared, got int64
@@ -30,8 +39,8 @@ type body struct {
 	}
 }
 
-func newBody(x *exchange, declared int64) *body {
-	b := &body{x: x, declared: declared}
+func newBody(owner bodyOwner, declared int64) *body {
+	b := &body{owner: owner, declared: declared}
 	b.mu.more.L = &b.mu.Mutex
 	return b
 }
@@ -80,20 +89,17 @@ func (b *body) fail(err error) {
 // Read is called by the handler.
 func (b *body) Read(p []byte) (int, error) {
 	if b.expects {
-		b.once.Do(b.x.sendContinue)
+		b.once.Do(b.owner.sendContinue)
 	}
 	if len(p) == 0 {
 		return 0, nil
 	}
 	n, err := b.take(p)
 	if n > 0 {
-		st := b.x.st
-		st.c.mu.Lock()
-		st.c.consumed(st, n)
-		st.c.mu.Unlock()
+		b.owner.consumed(n)
 	}
 	if err == io.EOF {
-		b.x.takeTrailer()
+		b.owner.takeTrailer()
 	}
 	return n, err
 }
@@ -129,9 +135,6 @@ func (b *body) Close() error {
 		b.mu.more.Broadcast()
 	}
 	b.mu.Unlock()
-	c := b.x.st.c
-	c.mu.Lock()
-	c.consumed(nil, left)
-	c.mu.Unlock()
+	b.owner.discarded(left)
 	return nil
 }

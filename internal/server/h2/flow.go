@@ -1,32 +1,6 @@
 package h2
 
-// receiveWindow is the flow-control window for DATA from the peer, of a stream or of the connection. Credit for read
-// bytes is returned in pieces of a quarter of the window, so that short bodies need no WINDOW_UPDATE.
-type receiveWindow struct {
-	// available is the number of bytes that the peer may still send, size that of the whole window.
-	available, size int64
-	// read is the number of bytes that were read and not yet returned as credit.
-	read int64
-}
-
-// take accounts for n received bytes. It returns false if they exceed the window.
-func (w *receiveWindow) take(n int64) bool {
-	if n > w.available {
-		return false
-	}
-	w.available -= n
-	return true
-}
-
-// done accounts for n bytes that have been read. It returns the increment to send in a WINDOW_UPDATE, or 0 if that can wait.
-func (w *receiveWindow) done(n int64) uint32 {
-	if w.read += n; w.read < w.size/4 {
-		return 0
-	}
-	back := w.read
-	w.available, w.read = w.available+back, 0
-	return uint32(back)
-}
+import "time"
 
 // consumed returns credit for n bytes of a body to the client, and wakes the writer if a WINDOW_UPDATE is due. A
 // nil st stands for a stream that has ended: only the connection's credit is returned.
@@ -47,13 +21,33 @@ func (c *conn) consumed(st *stream, n int) {
 	}
 }
 
-// increaseWindow adds n bytes to a send window. It returns false if the window would exceed its maximum.
-func increaseWindow(window *int64, granted, n int64) bool {
-	if *window+granted+n > maxWindow {
-		return false
+// consumed implements bodyOwner.
+func (x *exchange) consumed(n int) {
+	c := x.st.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.consumed(x.st, n)
+}
+
+// discarded implements bodyOwner.
+func (x *exchange) discarded(n int) {
+	c := x.st.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.consumed(nil, n)
+}
+
+// stall sets a stream aside until the peer grants more credit.
+func (c *conn) stall(st *stream) {
+	if st.window > 0 && c.mu.window > 0 {
+		c.mu.ready.push(st)
+		return
 	}
-	*window += n
-	return true
+	if st.stalledSince.IsZero() {
+		st.stalledSince = time.Now()
+	}
+	c.mu.stalled.push(st)
+	c.scheduleCheck(st.stalledSince.Add(c.server.timeout))
 }
 
 // resumeStalled resumes the streams that the connection's window held up.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -15,16 +14,9 @@ import (
 	"fairlead.dev/internal/purego"
 )
 
-// Options are settings beyond those of http.Server.
-type Options struct {
-	// WriteTimeout is how long a peer may leave sent data unread; 0 means 30 seconds.
-	WriteTimeout time.Duration
-}
-
 // Server is the HTTP/2 side of one http.Server.
 type Server struct {
-	hs      *http.Server
-	timeout time.Duration
+	settings
 
 	mu struct {
 		sync.Mutex
@@ -38,7 +30,7 @@ type Server struct {
 // HTTP2.MaxConcurrentStreams. Its ReadTimeout and WriteTimeout do not; handlers set deadlines by
 // http.ResponseController.
 func Install(hs *http.Server, o Options) *Server {
-	s := &Server{hs: hs, timeout: cmp.Or(o.WriteTimeout, 30*time.Second)}
+	s := &Server{settings: settings{hs: hs, timeout: cmp.Or(o.WriteTimeout, 30*time.Second)}}
 	s.mu.conns = map[*conn]struct{}{}
 	if purego.Enabled {
 		return s // hs serves HTTP/2 itself
@@ -77,7 +69,7 @@ func adequate(state *tls.ConnectionState) bool {
 // Serve serves one connection and returns when it has ended and is closed. A nil state means a connection without
 // TLS.
 func (s *Server) Serve(ctx context.Context, nc net.Conn, state *tls.ConnectionState, h http.Handler) {
-	c := newConn(s, ctx, nc, state, h)
+	c := newConn(&s.settings, ctx, nc, state, h)
 	s.mu.Lock()
 	s.mu.conns[c] = struct{}{}
 	down := s.mu.down
@@ -103,27 +95,4 @@ func (s *Server) shutdown() {
 	for _, c := range conns {
 		c.goAway()
 	}
-}
-
-func (s *Server) logf(format string, args ...any) {
-	if l := s.hs.ErrorLog; l != nil {
-		l.Printf(format, args...)
-		return
-	}
-	log.Printf(format, args...)
-}
-
-// maxStreams is the number of streams a client may have open at once.
-func (s *Server) maxStreams() int {
-	if c := s.hs.HTTP2; c != nil && c.MaxConcurrentStreams > 0 {
-		return c.MaxConcurrentStreams
-	}
-	return 100
-}
-
-// maxHeaderList is the maximum size of a request's headers, as RFC 9113 counts it: 32 bytes are added to each
-// field.
-func (s *Server) maxHeaderList() uint32 {
-	const fields, overhead = 10, 32
-	return uint32(cmp.Or(max(s.hs.MaxHeaderBytes, 0), http.DefaultMaxHeaderBytes) + fields*overhead)
 }

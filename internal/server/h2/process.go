@@ -38,19 +38,6 @@ func (c *conn) process(f http2.Frame) error {
 	return nil
 }
 
-// countControlFrame counts an outgoing frame that the peer has caused.
-func (c *conn) countControlFrame() { c.mu.controlFrames++ }
-
-// checkControlFrames counts such a frame and wakes the writer. The limit protects memory from a peer that causes many
-// frames and does not read.
-func (c *conn) checkControlFrames() error {
-	if c.countControlFrame(); c.mu.controlFrames > maxControlFrames {
-		return http2.ConnectionError(http2.ErrCodeEnhanceYourCalm)
-	}
-	c.wake()
-	return nil
-}
-
 // refuse handles a frame that the framer found invalid for its stream.
 func (c *conn) refuse(se http2.StreamError) error {
 	c.mu.Lock()
@@ -59,15 +46,6 @@ func (c *conn) refuse(se http2.StreamError) error {
 		c.mu.lastStream = max(c.mu.lastStream, se.StreamID)
 	}
 	return c.resetAny(se.StreamID, se.Code)
-}
-
-// resetAny resets a stream, which may have ended already.
-func (c *conn) resetAny(id uint32, code http2.ErrCode) error {
-	c.framer.WriteRSTStream(id, code)
-	if st := c.mu.streams[id]; st != nil {
-		c.close(st, http2.StreamError{StreamID: id, Code: code})
-	}
-	return c.checkControlFrames()
 }
 
 // isIdle reports whether the client has not opened the stream yet (RFC 9113's idle state).
@@ -194,10 +172,4 @@ func (c *conn) data(f *http2.DataFrame) error {
 		st.endRemote()
 	}
 	return nil
-}
-
-// endRemote marks the client's side of the stream as ended.
-func (st *stream) endRemote() {
-	st.remoteEnded = true
-	st.x.body.finish()
 }

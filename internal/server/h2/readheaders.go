@@ -1,7 +1,6 @@
 package h2
 
 import (
-	"errors"
 	"net/http"
 
 	"golang.org/x/net/http/httpguts"
@@ -79,23 +78,4 @@ func (c *conn) trailers(f *http2.MetaHeadersFrame) error {
 	st.x.trailer = trailer
 	st.endRemote()
 	return nil
-}
-
-var errMalformed = errors.New("h2: malformed request")
-
-// goAway locks the connection and sends GOAWAY.
-func (c *conn) goAway() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.sendGoAway()
-}
-
-// sendGoAway sends GOAWAY: started streams finish, new ones are ignored. conn.mu is held.
-func (c *conn) sendGoAway() {
-	if c.mu.goingAway || c.mu.err != nil {
-		return
-	}
-	c.mu.goingAway, c.mu.lastAccepted = true, c.mu.lastStream
-	c.framer.WriteGoAway(c.mu.lastAccepted, http2.ErrCodeNo, nil)
-	c.wake()
 }

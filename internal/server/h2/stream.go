@@ -1,12 +1,6 @@
 package h2
 
-import (
-	"net/http"
-	"slices"
-	"time"
-
-	"golang.org/x/net/http2"
-)
+import "time"
 
 // stream is a request and its response. Its fields are guarded by conn.mu unless a comment says otherwise. The
 // handler's state is in its exchange, so that a stream that has been handed over is small.
@@ -42,84 +36,59 @@ type stream struct {
 	stalledSince time.Time
 }
 
-// close removes the stream from the connection. A nil err means a complete exchange. Its handler and its source
-// notice by themselves. Closing again has no effect.
-func (c *conn) close(st *stream, err error) {
-	if st.closed {
-		return
+// list is a linked list of streams. A stream is in at most one list.
+type list struct{ first, last *stream }
+
+func (l *list) push(st *stream) {
+	st.in, st.prev, st.next = l, l.last, nil
+	if l.last != nil {
+		l.last.next = st
+	} else {
+		l.first = st
 	}
-	if err == nil {
-		err = errClosed
-	}
-	st.closed, st.err = true, err
-	delete(c.mu.streams, st.id)
-	st.unlink()
-	if st.x != nil {
-		st.x.cut(err)
-	} else if st.src != nil && !st.busy {
-		c.mu.ready.push(st) // to have its source closed
-		c.wake()
-	}
-	if len(c.mu.streams) == 0 {
-		c.becomeIdle()
-		if c.server.hs.ConnState != nil {
-			go c.reportState()
-		}
-	}
+	l.last = st
 }
 
-// reset ends a stream with RST_STREAM.
-func (c *conn) reset(st *stream, code http2.ErrCode, err error) {
-	if st.closed {
-		return
+func (l *list) pop() *stream {
+	st := l.first
+	if st != nil {
+		st.unlink()
 	}
-	c.countControlFrame()
-	c.sendReset(st.id, code)
-	c.close(st, err)
-	c.wake()
+	return st
 }
 
-// endLocal marks the response as complete. A client that is still sending is told to stop.
-func (c *conn) endLocal(st *stream) {
-	st.localEnded = true
-	if !st.remoteEnded {
-		c.sendReset(st.id, http2.ErrCodeNo)
+// unpop puts a popped stream back at the front.
+func (l *list) unpop(st *stream) {
+	st.in, st.prev, st.next = l, nil, l.first
+	if l.first != nil {
+		l.first.prev = st
+	} else {
+		l.last = st
 	}
-	c.close(st, nil)
+	l.first = st
 }
 
-// sendReset sends RST_STREAM and remembers the stream.
-func (c *conn) sendReset(id uint32, code http2.ErrCode) {
-	c.framer.WriteRSTStream(id, code)
-	m := &c.mu.recentResets
-	m.ids[m.next] = id
-	m.next = (m.next + 1) % len(m.ids)
+// unlink removes the stream from its list, if it is in one.
+func (st *stream) unlink() {
+	l := st.in
+	if l == nil {
+		return
+	}
+	if st.prev != nil {
+		st.prev.next = st.next
+	} else {
+		l.first = st.next
+	}
+	if st.next != nil {
+		st.next.prev = st.prev
+	} else {
+		l.last = st.prev
+	}
+	st.in, st.prev, st.next = nil, nil, nil
 }
 
-// recentlyReset reports whether a frame for a closed stream may have been sent before the client received RST_STREAM.
-// Such a frame is ignored.
-func (c *conn) recentlyReset(id uint32) bool { return slices.Contains(c.mu.recentResets.ids[:], id) }
-
-// reportState reports the connection's state to the http.Server's ConnState hook.
-func (c *conn) reportState() {
-	f := c.server.hs.ConnState
-	if f == nil {
-		return
-	}
-	c.hook.Lock()
-	defer c.hook.Unlock()
-	c.mu.Lock()
-	is := http.StateIdle
-	if len(c.mu.streams) > 0 {
-		is = http.StateActive
-	}
-	c.mu.Unlock()
-	if is == c.hook.last {
-		return
-	}
-	if c.hook.last == http.StateNew && is == http.StateIdle {
-		f(c.nc, http.StateActive) // the hook's contract: a new connection becomes active before it becomes idle
-	}
-	c.hook.last = is
-	f(c.nc, is)
+// endRemote marks the client's side of the stream as ended.
+func (st *stream) endRemote() {
+	st.remoteEnded = true
+	st.x.body.finish()
 }

@@ -1,33 +1,8 @@
 package h2
 
 import (
-	"encoding/binary"
-	"sync"
 	"time"
-
-	"golang.org/x/net/http2"
 )
-
-const (
-	frameHead = 9
-	// record is the capacity of a TLS record. Each record costs one system call, however little it holds.
-	record = 16 << 10
-	// roundLimit is how many bytes are taken from sources for one write: a record, beside the rest of the
-	// previous round. More would save no system calls, and a blocked connection holds that much.
-	roundLimit = record
-	// grantLimit is how much of its windows a source may use in one turn.
-	grantLimit = 64 << 10
-)
-
-// appendData appends the header of a DATA frame.
-func appendData(b []byte, id uint32, n int, end bool) []byte {
-	var flags http2.Flags
-	if end {
-		flags = http2.FlagDataEndStream
-	}
-	b = append(b, byte(n>>16), byte(n>>8), byte(n), byte(http2.FrameData), byte(flags))
-	return binary.BigEndian.AppendUint32(b, id)
-}
 
 // fill moves data of waiting handlers into out, a frame of each in turn, while the windows and out have room.
 func (c *conn) fill() {
@@ -71,14 +46,6 @@ func (c *conn) write() {
 	c.wake()
 }
 
-// wake starts a goroutine that writes the frames in out and the data of ready sources, unless one is writing.
-func (c *conn) wake() {
-	if !c.mu.writing && c.mu.err == nil && c.more() {
-		c.mu.writing = true
-		go c.run()
-	}
-}
-
 // flush writes the frames in out unless another goroutine is writing. Frames that arrive meanwhile are left to a
 // new goroutine.
 func (c *conn) flush() {
@@ -93,8 +60,6 @@ func (c *conn) flush() {
 	}
 	c.release()
 }
-
-func (c *conn) more() bool { return c.mu.out != nil || c.mu.tail != nil || c.mu.ready.first != nil }
 
 // run holds the writer role until all data is written.
 func (c *conn) run() {
@@ -113,27 +78,6 @@ func (c *conn) release() {
 	if c.mu.err == nil && c.mu.goingAway && len(c.mu.streams) == 0 {
 		c.closeGracefully()
 	}
-}
-
-// buffer is a pooled piece of outgoing data.
-type buffer struct{ b []byte }
-
-var buffers = sync.Pool{New: func() any { return &buffer{make([]byte, 0, 24<<10)} }}
-
-// give returns a buffer to the pool, unless it has grown too large.
-func (b *buffer) give() {
-	if cap(b.b) <= 8*record {
-		b.b = b.b[:0]
-		buffers.Put(b)
-	}
-}
-
-// buffer returns mu.out for appending.
-func (c *conn) buffer() *buffer {
-	if c.mu.out == nil {
-		c.mu.out = buffers.Get().(*buffer)
-	}
-	return c.mu.out
 }
 
 // round writes the frames in out, followed, if feed is set, by the data of the sources that were ready when it
