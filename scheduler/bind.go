@@ -9,20 +9,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/scheduler/cache"
-	"fairlead.dev/trace"
 )
-
-// writeLoop is the goroutine of a worker: it runs the writes that it receives, until ctx ends.
-func (s *Scheduler) writeLoop(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case f := <-s.writes:
-			f(ctx)
-		}
-	}
-}
 
 func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 	pod := p.PodInfo.Pod
@@ -45,12 +32,6 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 	}
 	s.profileOf(p.QueuedPodInfo).events.Act(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
-}
-
-// traced runs f and records in the trace that the cause is the pod's last seen version.
-func traced(ctx context.Context, pods client.Resource[*corev1.Pod], pod *corev1.Pod, f func(context.Context) error) error {
-	w := &trace.Reconcile{Controller: pod.Spec.SchedulerName, Key: pod.Namespace + "/" + pod.Name, Causes: []int64{trace.Revision(pod.ResourceVersion)}}
-	return pods.Trace().Do(ctx, w, f)
 }
 
 // preBind runs the PreBind functions, which may take long, and then binds, on a goroutine of its
@@ -94,15 +75,4 @@ func (s *Scheduler) writeNominatedNode(ctx context.Context, p *assumedPod) {
 			p.Latest = info // so that handleBindingError clears nominatedNodeName
 		}
 	})
-}
-
-// undo releases the reservations.
-func (p *assumedPod) undo() {
-	for _, f := range p.release {
-		f()
-	}
-	p.release = nil
-	if p.cancel != nil {
-		p.cancel()
-	}
 }

@@ -33,10 +33,6 @@ func (s *Scheduler) schedule(ctx context.Context, w *queue.QueuedPodInfo) {
 	s.write(ctx, func(ctx context.Context) { s.bind(ctx, p) })
 }
 
-func (s *Scheduler) profileOf(w *queue.QueuedPodInfo) *profile {
-	return s.profiles[w.PodInfo.Pod.Spec.SchedulerName]
-}
-
 // reserve calls the Reservers among the filters for node n.
 func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
 	for _, f := range s.profileOf(p.QueuedPodInfo).Filters {
@@ -62,18 +58,4 @@ func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
 		}
 	}
 	return nil
-}
-
-// write sends a write to a worker. While all workers are busy it reads mail.
-func (s *Scheduler) write(ctx context.Context, f func(context.Context)) {
-	for {
-		select {
-		case s.writes <- f:
-			return
-		case f := <-s.mail:
-			f()
-		case <-ctx.Done():
-			return
-		}
-	}
 }

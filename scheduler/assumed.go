@@ -1,0 +1,27 @@
+package scheduler
+
+import (
+	"context"
+
+	"fairlead.dev/internal/scheduler/queue"
+)
+
+// assumedPod is a pod that was given a node and whose binding is not confirmed yet.
+type assumedPod struct {
+	*queue.QueuedPodInfo
+	node    string
+	preBind []func(context.Context) error // to be called before the binding
+	release []func()                      // to be called when the pod is bound, or will not be
+	cancel  context.CancelFunc            // cancels preBind
+}
+
+// undo releases the reservations.
+func (p *assumedPod) undo() {
+	for _, f := range p.release {
+		f()
+	}
+	p.release = nil
+	if p.cancel != nil {
+		p.cancel()
+	}
+}

@@ -1,0 +1,72 @@
+package scheduler
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Run schedules until ctx ends, which is no error, and all its goroutines have ended. It may be
+// called once.
+func (s *Scheduler) Run(ctx context.Context) error {
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer s.preBinding.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer s.listen()()
+	defer close(s.done)
+	for range s.options.BindWorkers {
+		workers.Go(func() { s.writeLoop(ctx) })
+	}
+	for range s.options.ReportWorkers {
+		workers.Go(func() { s.reports.run(ctx) })
+	}
+	if !s.waitForSync(ctx) {
+		return nil
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		if !s.readMail(ctx) {
+			return nil
+		}
+		w, wake := s.queue.Pop(time.Now())
+		if w != nil {
+			s.schedule(ctx, w)
+			continue
+		}
+		timer.Stop()
+		var due <-chan time.Time
+		if !wake.IsZero() {
+			timer.Reset(time.Until(wake))
+			due = timer.C
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case f := <-s.mail:
+			f()
+		case <-due:
+		}
+	}
+}
+
+// waitForSync reads mail until the cluster is complete. The messages that handlers have sent by
+// then fit into the mailbox, so the loop reads them before it schedules a pod. It reports false if
+// ctx ends.
+func (s *Scheduler) waitForSync(ctx context.Context) bool {
+	for _, synced := range s.objects.synced {
+		for waits := true; waits; {
+			select {
+			case f := <-s.mail:
+				f()
+			case <-synced:
+				waits = false
+			case <-ctx.Done():
+				return false
+			}
+		}
+	}
+	return true
+}
