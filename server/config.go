@@ -108,7 +108,7 @@ type Config struct {
 	MaxBodyBytes int64
 	// RequestTimeout is the time in which a request that does not last by nature must be
 	// answered, else it is told 504; a list that has begun has as much time again to be
-	// written. 0 means a minute, less than 0 for ever.
+	// written. 0 means a minute; New refuses less than 0.
 	RequestTimeout time.Duration
 
 	// WatchTimeout is the least time a watch without timeoutSeconds runs; each

@@ -148,3 +148,10 @@ func TestWatchWithoutTime(t *testing.T) {
 		resp.Body.Close()
 	}
 }
+
+func TestNegativeRequestTimeout(t *testing.T) {
+	_, err := server.New(server.Config{RequestTimeout: -1})
+	if err == nil || err.Error() != "Config.RequestTimeout is -1ns: want 0 (for a minute) or more" {
+		t.Errorf("server.New with a negative RequestTimeout: %v", err)
+	}
+}

@@ -51,7 +51,7 @@ func (c *serving) arm() {
 	if c.Timeout > 0 && c.Timeout < c.Limit {
 		c.Limit = c.Timeout
 	}
-	if c.Info.LongRunning() || c.inProcess() || c.s.cfg.RequestTimeout < 0 {
+	if c.Info.LongRunning() || c.inProcess() {
 		return
 	}
 	nethttp := !h2.Serves(c.Writer.ResponseWriter)

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
@@ -26,6 +28,9 @@ import (
 // New loads the store's objects into the watch caches and returns a server
 // that can serve at once.
 func New(cfg Config) (*Server, error) {
+	if cfg.RequestTimeout < 0 {
+		return nil, fmt.Errorf("Config.RequestTimeout is %v: want 0 (for a minute) or more", cfg.RequestTimeout)
+	}
 	setDefaults(&cfg)
 	cfg.History.Trace, cfg.History.Log = cfg.Trace, cfg.Log
 	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
