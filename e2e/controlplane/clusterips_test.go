@@ -14,18 +14,19 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 )
 
 // TestClusterIPsOfTwoServers: servers on one etcd cluster never allocate an address twice,
 // without communication between them, and can use all addresses of a range.
 func TestClusterIPsOfTwoServers(t *testing.T) {
 	etcd := startEtcd(t)
-	_, a := startForServices(t, controlplane.Options{Etcd: etcd})
-	_, b := startForServices(t, controlplane.Options{Etcd: etcd})
+	a := controlplanetest.Clientset(t, controlplanetest.Start(t, controlplane.Options{Etcd: etcd}))
+	b := controlplanetest.Clientset(t, controlplanetest.Start(t, controlplane.Options{Etcd: etcd}))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	both := []kubernetes.Interface{a, b}
-	if _, err := a.NetworkingV1().ServiceCIDRs().Create(ctx, serviceCIDR("small", "203.0.113.0/28"), metav1.CreateOptions{}); err != nil {
+	if _, err := a.NetworkingV1().ServiceCIDRs().Create(ctx, controlplanetest.ServiceCIDR("small", "203.0.113.0/28"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	unready := []byte(`{"status":{"conditions":[{"type":"Ready","status":"False","reason":"Test","message":"","lastTransitionTime":"2020-01-01T00:00:00Z"}]}}`)
@@ -37,7 +38,7 @@ func TestClusterIPsOfTwoServers(t *testing.T) {
 	given := map[string]int{}
 	for i := range 14 {
 		wg.Go(func() {
-			s, err := both[i%2].CoreV1().Services("default").Create(ctx, serviceAt(fmt.Sprintf("s%d", i), ""), metav1.CreateOptions{})
+			s, err := both[i%2].CoreV1().Services("default").Create(ctx, controlplanetest.Service(fmt.Sprintf("s%d", i), ""), metav1.CreateOptions{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -51,7 +52,7 @@ func TestClusterIPsOfTwoServers(t *testing.T) {
 	if len(given) != 14 {
 		t.Errorf("14 services share %v", given)
 	}
-	_, err := b.CoreV1().Services("default").Create(ctx, serviceAt("full", ""), metav1.CreateOptions{})
+	_, err := b.CoreV1().Services("default").Create(ctx, controlplanetest.Service("full", ""), metav1.CreateOptions{})
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed to allocate a serviceIP for Service "full": range is full`) {
 		t.Errorf("when all are taken: %v", err)
 	}
@@ -59,7 +60,7 @@ func TestClusterIPsOfTwoServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	free := ""
-	for n, of := 1, addressesOf(ctx, t, a); n <= 14; n++ {
+	for n, of := 1, controlplanetest.ServicesByIP(ctx, t, a); n <= 14; n++ {
 		if ip := fmt.Sprintf("203.0.113.%d", n); of[ip] == "" {
 			free = ip
 		}
@@ -67,7 +68,7 @@ func TestClusterIPsOfTwoServers(t *testing.T) {
 	made := make(chan error, len(both))
 	for i, c := range both {
 		go func() {
-			_, err := c.CoreV1().Services("default").Create(ctx, serviceAt(fmt.Sprintf("wants-%d", i), free), metav1.CreateOptions{})
+			_, err := c.CoreV1().Services("default").Create(ctx, controlplanetest.Service(fmt.Sprintf("wants-%d", i), free), metav1.CreateOptions{})
 			made <- err
 		}()
 	}

@@ -12,9 +12,9 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 )
 
 // The test binary is also etcdctl: the real program's code, with its own arguments.
@@ -31,21 +31,14 @@ func TestMain(m *testing.M) {
 // TestWatchWithEtcdctl: a replication controller is scaled through the API, and `etcdctl
 // watch` of its key shows the write.
 func TestWatchWithEtcdctl(t *testing.T) {
-	cp, err := controlplane.Start(t.Context(), controlplane.Options{
-		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", EtcdListen: "127.0.0.1:0",
+	cp := controlplanetest.Start(t, controlplane.Options{
+		EtcdListen:  "127.0.0.1:0",
 		Controllers: []string{"replicationcontroller"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cp.Stop()
-	api, err := kubernetes.NewForConfig(cp.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := controlplanetest.Clientset(t, cp)
 	one := int32(1)
 	labels := map[string]string{"app": "redis"}
-	_, err = api.CoreV1().ReplicationControllers("default").Create(t.Context(), &corev1.ReplicationController{
+	_, err := api.CoreV1().ReplicationControllers("default").Create(t.Context(), &corev1.ReplicationController{
 		ObjectMeta: metav1.ObjectMeta{Name: "redis"},
 		Spec: corev1.ReplicationControllerSpec{
 			Replicas: &one, Selector: labels,

@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/internal/badnet"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 )
 
 // TestHealthWithoutStore: without its etcd each health check that needs etcd fails.
@@ -20,8 +21,8 @@ func TestHealthWithoutStore(t *testing.T) {
 	}
 	etcd := through(t, u.Host)
 	far.Servers[0] = "https://" + etcd.Addr()
-	cp, _ := startForServices(t, controlplane.Options{Etcd: far})
-	get := getter(t, cp.Config())
+	cp := controlplanetest.Start(t, controlplane.Options{Etcd: far})
+	get := controlplanetest.Getter(t, cp.Config())
 	if code, _ := get("/livez/etcd"); code != 200 {
 		t.Errorf("with etcd: %d", code)
 	}

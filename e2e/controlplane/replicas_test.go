@@ -13,16 +13,17 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/client"
-	"fairlead.dev/internal/controlplane"
-	"fairlead.dev/internal/controlplane/pki"
-
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.etcd.io/etcd/server/v3/embed"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
+	"fairlead.dev/internal/controlplane/pki"
 )
 
 // startEtcd starts a cluster of one member, with TLS and required client certificates.
@@ -86,15 +87,7 @@ func startEtcd(t *testing.T) controlplane.Etcd {
 func startReplica(t *testing.T, o controlplane.Options) (*controlplane.ControlPlane, *client.Client) {
 	t.Helper()
 	o.Listen = "127.0.0.1:0"
-	cp, err := controlplane.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cp.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	cp := controlplanetest.Start(t, o)
 	config := cp.Config()
 	config.QPS = -1
 	c, err := client.New(config, client.Options{})

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/internal/controlplane"
-
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	appsv1 "k8s.io/api/apps/v1"
@@ -24,6 +22,9 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 )
 
 // unreadable are stored values that this API server cannot read.
@@ -50,7 +51,7 @@ var rigControllers = []string{"deployment", "replicaset", "garbagecollector", "n
 func startRig(t *testing.T, onEtcd bool) *rig {
 	t.Helper()
 	o := controlplane.Options{
-		DataDir: t.TempDir(), Listen: "127.0.0.1:0", Controllers: rigControllers, Scheduler: true, Nodes: 1,
+		Controllers: rigControllers, Scheduler: true, Nodes: 1,
 	}
 	config := clientv3.Config{Context: t.Context(), DialTimeout: time.Minute}
 	if onEtcd {
@@ -61,25 +62,18 @@ func startRig(t *testing.T, onEtcd bool) *rig {
 		}
 		config.TLS, config.Endpoints = tls, o.Etcd.Servers
 	} else {
-		o.InMemory, o.EtcdListen = true, "127.0.0.1:0"
+		o.EtcdListen = "127.0.0.1:0"
 	}
-	cp, err := controlplane.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cp.Stop() })
+	cp := controlplanetest.Start(t, o)
 	if !onEtcd {
 		config.Endpoints = []string{cp.EtcdURL()}
 	}
-	r := &rig{t: t}
-	if r.etcd, err = clientv3.New(config); err != nil {
+	etcd, err := clientv3.New(config)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { r.etcd.Close() })
-	if r.api, err = kubernetes.NewForConfig(cp.Config()); err != nil {
-		t.Fatal(err)
-	}
-	return r
+	t.Cleanup(func() { etcd.Close() })
+	return &rig{t: t, etcd: etcd, api: controlplanetest.Clientset(t, cp)}
 }
 
 func (r *rig) put(key, value string) {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 )
 
 // TestListenEverywhere: a server that listens on all addresses names one of them as the
@@ -18,7 +19,8 @@ import (
 func TestListenEverywhere(t *testing.T) {
 	for _, listen := range []string{"0.0.0.0:0", "[::]:0"} {
 		t.Run(listen, func(t *testing.T) {
-			cp, c := startListening(t, controlplane.Options{Listen: listen, TLSNames: []string{"api.example.com", "203.0.113.9"}})
+			cp := controlplanetest.Start(t, controlplane.Options{Listen: listen, TLSNames: []string{"api.example.com", "203.0.113.9"}})
+			c := controlplanetest.Clientset(t, cp)
 			slices, err := c.DiscoveryV1().EndpointSlices("default").Get(t.Context(), "kubernetes", metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -44,7 +46,8 @@ func TestListenEverywhere(t *testing.T) {
 // TestAdvertise: the address of --advertise-address is in the endpoints and in the
 // certificate.
 func TestAdvertise(t *testing.T) {
-	cp, c := startListening(t, controlplane.Options{Listen: "127.0.0.1:0", AdvertiseAddress: "203.0.113.7"})
+	cp := controlplanetest.Start(t, controlplane.Options{Listen: "127.0.0.1:0", AdvertiseAddress: "203.0.113.7"})
+	c := controlplanetest.Clientset(t, cp)
 	e, err := c.DiscoveryV1().EndpointSlices("default").Get(t.Context(), "kubernetes", metav1.GetOptions{})
 	if err != nil || e.Endpoints[0].Addresses[0] != "203.0.113.7" {
 		t.Errorf("the endpoint is %+v %v", e.Endpoints, err)

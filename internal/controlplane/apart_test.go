@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 	"fairlead.dev/trace"
 )
 
@@ -24,13 +25,7 @@ import (
 // reconcile is another object than the one that changed.
 func TestControllersInAnotherProcess(t *testing.T) {
 	lives := trace.New(trace.Options{})
-	cp, err := controlplane.Start(t.Context(), controlplane.Options{
-		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Controllers: []string{"serviceaccount"}, Trace: lives,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cp.Stop()
+	cp := controlplanetest.Start(t, controlplane.Options{Controllers: []string{"serviceaccount"}, Trace: lives})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
@@ -43,10 +38,7 @@ func TestControllersInAnotherProcess(t *testing.T) {
 		}
 	}()
 
-	c, err := client.New(cp.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := controlplanetest.Client(t, cp)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -57,7 +49,7 @@ func TestControllersInAnotherProcess(t *testing.T) {
 	waittest.One(t, accounts, "default", "the service account", func(*corev1.ServiceAccount) bool { return true })
 	classes := client.For[*storagev1.VolumeAttributesClass](c)
 	claims, pods := client.For[*corev1.PersistentVolumeClaim](c).Namespace("default"), client.For[*corev1.Pod](c).Namespace("default")
-	_, err = classes.Create(ctx, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, DriverName: "example.com", Parameters: map[string]string{"a": "b"}})
+	_, err := classes.Create(ctx, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, DriverName: "example.com", Parameters: map[string]string{"a": "b"}})
 	must(err)
 	_, err = claims.Create(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, VolumeAttributesClassName: ptr.To("fast"),

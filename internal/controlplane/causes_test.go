@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 	"fairlead.dev/trace"
 )
 
@@ -23,18 +24,11 @@ import (
 // collector, and the removal of finalizers from pods whose Job is gone.
 func TestCauses(t *testing.T) {
 	lives := trace.New(trace.Options{})
-	cp, err := controlplane.Start(t.Context(), controlplane.Options{
-		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Trace: lives,
+	cp := controlplanetest.Start(t, controlplane.Options{
+		Trace:       lives,
 		Controllers: []string{"serviceaccount", "garbagecollector", "clusterroleaggregation", "horizontalpodautoscaler", "job"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cp.Stop()
-	c, err := client.New(cp.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := controlplanetest.Client(t, cp)
 	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
@@ -47,7 +41,7 @@ func TestCauses(t *testing.T) {
 	pods, deployments := client.For[*corev1.Pod](c).Namespace("default"), client.For[*appsv1.Deployment](c).Namespace("default")
 	roles, scalers := client.For[*rbacv1.ClusterRole](c), client.For[*autoscalingv2.HorizontalPodAutoscaler](c).Namespace("default")
 
-	_, err = roles.Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "whole"}, AggregationRule: &rbacv1.AggregationRule{
+	_, err := roles.Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "whole"}, AggregationRule: &rbacv1.AggregationRule{
 		ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: map[string]string{"part": "yes"}}}}})
 	must(err)
 	_, err = roles.Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "part", Labels: map[string]string{"part": "yes"}},

@@ -17,59 +17,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
 )
 
-func startForServices(t *testing.T, o controlplane.Options) (*controlplane.ControlPlane, kubernetes.Interface) {
-	t.Helper()
-	o.Listen = "127.0.0.1:0"
-	return startListening(t, o)
-}
-
-func startListening(t *testing.T, o controlplane.Options) (*controlplane.ControlPlane, kubernetes.Interface) {
-	t.Helper()
-	if o.DataDir == "" {
-		o.DataDir, o.InMemory = t.TempDir(), len(o.Etcd.Servers) == 0
-	}
-	cp, err := controlplane.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cp.Stop() })
-	config := cp.Config()
-	config.QPS = -1
-	return cp, kubernetes.NewForConfigOrDie(config)
-}
-
-func serviceAt(name, ip string) *corev1.Service {
-	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{
-		ClusterIP: ip, Selector: map[string]string{"app": name}, Ports: []corev1.ServicePort{{Port: 80}},
-	}}
-}
-
-func serviceCIDR(name, cidr string) *networkingv1.ServiceCIDR {
-	return &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{cidr}}}
-}
-
-// addressesOf maps the names of the IPAddresses to their services.
-func addressesOf(ctx context.Context, t *testing.T, c kubernetes.Interface) map[string]string {
-	t.Helper()
-	list, err := c.NetworkingV1().IPAddresses().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	of := map[string]string{}
-	for _, a := range list.Items {
-		of[a.Name] = a.Spec.ParentRef.Namespace + "/" + a.Spec.ParentRef.Name
-	}
-	return of
-}
-
 // TestClusterIPs: services get their addresses from ServiceCIDRs, and each service's
 // IPAddress is created and deleted in the service's transaction.
 func TestClusterIPs(t *testing.T) {
-	_, c := startForServices(t, controlplane.Options{Controllers: []string{"servicecidr"}})
+	c := controlplanetest.Clientset(t, controlplanetest.Start(t, controlplane.Options{Controllers: []string{"servicecidr"}}))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	services, cidrs, addresses := c.CoreV1().Services("default"), c.NetworkingV1().ServiceCIDRs(), c.NetworkingV1().IPAddresses()
@@ -86,14 +42,14 @@ func TestClusterIPs(t *testing.T) {
 			t.Errorf("%v, want a refusal with %q", err, why)
 		}
 	}
-	if of := addressesOf(ctx, t, c); len(of) != 1 || of["10.96.0.1"] != "default/kubernetes" {
+	if of := controlplanetest.ServicesByIP(ctx, t, c); len(of) != 1 || of["10.96.0.1"] != "default/kubernetes" {
 		t.Errorf("at the start there are %v", of)
 	}
 
 	watch, err := addresses.Watch(ctx, metav1.ListOptions{})
 	must(err)
 	defer watch.Stop()
-	web, err := services.Create(ctx, serviceAt("web", ""), metav1.CreateOptions{})
+	web, err := services.Create(ctx, controlplanetest.Service("web", ""), metav1.CreateOptions{})
 	must(err)
 	a, err := addresses.Get(ctx, web.Spec.ClusterIP, metav1.GetOptions{})
 	must(err)
@@ -107,12 +63,12 @@ func TestClusterIPs(t *testing.T) {
 			break // watchers see an object that was written in another object's transaction
 		}
 	}
-	_, err = services.Create(ctx, serviceAt("dry", ""), metav1.CreateOptions{DryRun: []string{"All"}})
+	_, err = services.Create(ctx, controlplanetest.Service("dry", ""), metav1.CreateOptions{DryRun: []string{"All"}})
 	must(err)
-	refused(serviceAt("again", web.Spec.ClusterIP), "failed to allocate IP "+web.Spec.ClusterIP+": provided IP is already allocated")
-	refused(serviceAt("far", "203.0.113.14"), "failed to allocate IP 203.0.113.14: the provided network does not match the current range")
-	refused(serviceAt("network", "10.96.0.0"), "the provided network does not match the current range")
-	if of := addressesOf(ctx, t, c); len(of) != 2 {
+	refused(controlplanetest.Service("again", web.Spec.ClusterIP), "failed to allocate IP "+web.Spec.ClusterIP+": provided IP is already allocated")
+	refused(controlplanetest.Service("far", "203.0.113.14"), "failed to allocate IP 203.0.113.14: the provided network does not match the current range")
+	refused(controlplanetest.Service("network", "10.96.0.0"), "the provided network does not match the current range")
+	if of := controlplanetest.ServicesByIP(ctx, t, c); len(of) != 2 {
 		t.Errorf("after the refusals there are %v", of)
 	}
 
@@ -120,11 +76,11 @@ func TestClusterIPs(t *testing.T) {
 	_, err = addresses.Create(ctx, &networkingv1.IPAddress{ObjectMeta: metav1.ObjectMeta{Name: "10.96.0.20"},
 		Spec: networkingv1.IPAddressSpec{ParentRef: &networkingv1.ParentReference{Group: "example.com", Resource: "gateways", Name: "g"}}}, metav1.CreateOptions{})
 	must(err)
-	refused(serviceAt("blocked", "10.96.0.20"), "provided IP is already allocated")
+	refused(controlplanetest.Service("blocked", "10.96.0.20"), "provided IP is already allocated")
 
 	// The IPAddress of a service is created again after a user deleted it.
 	must(addresses.Delete(ctx, web.Spec.ClusterIP, metav1.DeleteOptions{}))
-	if of := addressesOf(ctx, t, c); of[web.Spec.ClusterIP] != "default/web" {
+	if of := controlplanetest.ServicesByIP(ctx, t, c); of[web.Spec.ClusterIP] != "default/web" {
 		t.Errorf("after the IPAddress of web was deleted there are %v", of)
 	}
 
@@ -132,26 +88,26 @@ func TestClusterIPs(t *testing.T) {
 	// another type.
 	_, err = services.Patch(ctx, "web", types.MergePatchType, []byte(`{"spec":{"type":"ExternalName","externalName":"example.com","clusterIP":null,"clusterIPs":null}}`), metav1.PatchOptions{})
 	must(err)
-	if of := addressesOf(ctx, t, c); len(of) != 2 {
+	if of := controlplanetest.ServicesByIP(ctx, t, c); len(of) != 2 {
 		t.Errorf("with web an external name there are %v", of)
 	}
 	web, err = services.Patch(ctx, "web", types.MergePatchType, []byte(`{"spec":{"type":"ClusterIP","externalName":null}}`), metav1.PatchOptions{})
 	must(err)
-	if of := addressesOf(ctx, t, c); of[web.Spec.ClusterIP] != "default/web" {
+	if of := controlplanetest.ServicesByIP(ctx, t, c); of[web.Spec.ClusterIP] != "default/web" {
 		t.Errorf("%s is not in %v", web.Spec.ClusterIP, of)
 	}
 
 	// A second ServiceCIDR, as in upstream's "Service CIDRs should create Services and serve on
 	// different Service CIDRs".
-	_, err = cidrs.Create(ctx, serviceCIDR("more", "203.0.113.0/29"), metav1.CreateOptions{})
+	_, err = cidrs.Create(ctx, controlplanetest.ServiceCIDR("more", "203.0.113.0/29"), metav1.CreateOptions{})
 	must(err)
 	more := readyCIDR(ctx, t, c, "more", metav1.ConditionTrue)
 	if len(more.Finalizers) != 1 {
 		t.Errorf("%+v", more.ObjectMeta)
 	}
-	_, err = services.Create(ctx, serviceAt("there", "203.0.113.4"), metav1.CreateOptions{})
+	_, err = services.Create(ctx, controlplanetest.Service("there", "203.0.113.4"), metav1.CreateOptions{})
 	must(err)
-	if of := addressesOf(ctx, t, c); of["203.0.113.4"] != "default/there" {
+	if of := controlplanetest.ServicesByIP(ctx, t, c); of["203.0.113.4"] != "default/there" {
 		t.Errorf("the IPAddresses are %v", of)
 	}
 	must(cidrs.Delete(ctx, "more", metav1.DeleteOptions{}))
@@ -159,7 +115,7 @@ func TestClusterIPs(t *testing.T) {
 	if m := held.Status.Conditions[0].Message; !strings.Contains(m, "There are still IPAddresses referencing the ServiceCIDR") {
 		t.Errorf("it waits: %s", m)
 	}
-	refused(serviceAt("late", "203.0.113.5"), "the provided network does not match the current range")
+	refused(controlplanetest.Service("late", "203.0.113.5"), "the provided network does not match the current range")
 	going, err := cidrs.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=more"})
 	must(err)
 	defer going.Stop()
@@ -174,7 +130,7 @@ func TestClusterIPs(t *testing.T) {
 		t.Error("the range stays without an address in use")
 	}
 	must(services.Delete(ctx, "web", metav1.DeleteOptions{}))
-	if of := addressesOf(ctx, t, c); len(of) != 2 || of["10.96.0.20"] == "" || of["10.96.0.1"] == "" {
+	if of := controlplanetest.ServicesByIP(ctx, t, c); len(of) != 2 || of["10.96.0.20"] == "" || of["10.96.0.1"] == "" {
 		t.Errorf("in the end there are %v", of)
 	}
 }
@@ -200,8 +156,9 @@ func readyCIDR(ctx context.Context, t *testing.T, c kubernetes.Interface, name s
 // creates them before the first request, and deletes those without a service.
 func TestClusterIPsOfEarlierRelease(t *testing.T) {
 	dir := t.TempDir()
-	cp, c := startForServices(t, controlplane.Options{DataDir: dir})
-	web, err := c.CoreV1().Services("default").Create(t.Context(), serviceAt("web", "10.96.7.7"), metav1.CreateOptions{})
+	cp := controlplanetest.Start(t, controlplane.Options{DataDir: dir})
+	c := controlplanetest.Clientset(t, cp)
+	web, err := c.CoreV1().Services("default").Create(t.Context(), controlplanetest.Service("web", "10.96.7.7"), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,8 +185,8 @@ func TestClusterIPsOfEarlierRelease(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, c = startForServices(t, controlplane.Options{DataDir: dir})
-	of := addressesOf(t.Context(), t, c)
+	c = controlplanetest.Clientset(t, controlplanetest.Start(t, controlplane.Options{DataDir: dir}))
+	of := controlplanetest.ServicesByIP(t.Context(), t, c)
 	if len(of) != 2 || of[web.Spec.ClusterIP] != "default/web" || of["10.96.0.1"] != "default/kubernetes" {
 		t.Errorf("after the start there are %v", of)
 	}

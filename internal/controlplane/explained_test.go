@@ -4,29 +4,23 @@ import (
 	"encoding/json"
 	"testing"
 
-	"fairlead.dev/client"
-	"fairlead.dev/internal/controlplane"
-	"fairlead.dev/internal/trace/why"
-	"fairlead.dev/trace"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
+	"fairlead.dev/internal/trace/why"
+	"fairlead.dev/trace"
 )
 
 // TestExplainedObject: the server explains an object only to users with the right to read
 // it, and uses only objects that the user may read.
 func TestExplainedObject(t *testing.T) {
-	cp, err := controlplane.Start(t.Context(), controlplane.Options{DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Trace: trace.New(trace.Options{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cp.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	cp := controlplanetest.Start(t, controlplane.Options{Trace: trace.New(trace.Options{})})
 	as := func(user string) *client.Client {
 		t.Helper()
 		config := cp.Config()

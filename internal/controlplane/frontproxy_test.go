@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 	"fairlead.dev/internal/controlplane/pki"
 )
 
@@ -19,15 +20,7 @@ import (
 // X-Remote headers; for any other client the headers are ignored.
 func TestFrontProxyUser(t *testing.T) {
 	dir := t.TempDir()
-	cp, err := controlplane.Start(t.Context(), controlplane.Options{DataDir: dir, Listen: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cp.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	cp := controlplanetest.Start(t, controlplane.Options{DataDir: dir})
 	authority, err := pki.Load(filepath.Join(dir, "pki"))
 	if err != nil {
 		t.Fatal(err)

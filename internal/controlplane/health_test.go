@@ -1,8 +1,6 @@
 package controlplane_test
 
 import (
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -12,10 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 )
 
 // upstreamChecks are the checks of kube-apiserver 1.36.3, without those of parts that this
@@ -52,39 +50,12 @@ poststarthook/apiservice-openapi-controller
 poststarthook/apiservice-openapiv3-controller
 readyz shutdown`
 
-func getter(t *testing.T, config *rest.Config) func(path string, header ...string) (int, string) {
-	t.Helper()
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(path string, header ...string) (int, string) {
-		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := 0; i < len(header); i += 2 {
-			req.Header.Set(header[i], header[i+1])
-		}
-		resp, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.StatusCode, string(text)
-	}
-}
-
 // TestHealth: the health endpoints list kube-apiserver's checks in its order and format, and
 // /metrics/slis counts them.
 func TestHealth(t *testing.T) {
-	cp, c := startForServices(t, controlplane.Options{Flags: map[string]string{"data-dir": "x", "nodes": "0"}})
-	get := getter(t, cp.Config())
+	cp := controlplanetest.Start(t, controlplane.Options{Flags: map[string]string{"data-dir": "x", "nodes": "0"}})
+	c := controlplanetest.Clientset(t, cp)
+	get := controlplanetest.Getter(t, cp.Config())
 	for _, kind := range []string{"livez", "readyz", "healthz"} {
 		var names, want []string
 		for name := range strings.Lines(upstreamChecks) {
@@ -175,7 +146,7 @@ func TestHealth(t *testing.T) {
 
 // TestComponentsOfThisProcess: controllers and scheduler that run here are healthy.
 func TestComponentsOfThisProcess(t *testing.T) {
-	_, c := startForServices(t, controlplane.Options{Controllers: []string{"ttl"}, Scheduler: true})
+	c := controlplanetest.Clientset(t, controlplanetest.Start(t, controlplane.Options{Controllers: []string{"ttl"}, Scheduler: true}))
 	list, err := c.CoreV1().ComponentStatuses().List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)

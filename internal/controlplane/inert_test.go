@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 )
 
 // warnings keeps the texts of Warning headers.
@@ -41,7 +42,7 @@ func (w *warnings) take() []string {
 // TestInertKinds: a client that writes an object of a kind without a controller gets a
 // warning.
 func TestInertKinds(t *testing.T) {
-	cp, _ := startForServices(t, controlplane.Options{})
+	cp := controlplanetest.Start(t, controlplane.Options{})
 	var told warnings
 	config := cp.Config()
 	config.WarningHandler = &told
@@ -79,7 +80,7 @@ func TestInertKinds(t *testing.T) {
 // TestSchedulingGroup: without PodGroups a pod's schedulingGroup is dropped, as by
 // kube-apiserver with its gate GenericWorkload off, and the client gets a warning.
 func TestSchedulingGroup(t *testing.T) {
-	cp, _ := startForServices(t, controlplane.Options{Scheduler: true, Nodes: 1, Controllers: []string{"nodelifecycle"}})
+	cp := controlplanetest.Start(t, controlplane.Options{Scheduler: true, Nodes: 1, Controllers: []string{"nodelifecycle"}})
 	var told warnings
 	config := rest.CopyConfig(cp.Config())
 	config.WarningHandler = &told

@@ -25,20 +25,15 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 )
 
 // TestKubelet: client-go with a kubelet's certificate, issued through a
 // CertificateSigningRequest, has a kubelet's rights on its own node and its pods, and no
 // rights on those of another node.
 func TestKubelet(t *testing.T) {
-	cp, err := controlplane.Start(t.Context(), controlplane.Options{
-		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Controllers: []string{"certificates"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cp.Stop()
-	admin := kubernetes.NewForConfigOrDie(cp.Config())
+	cp := controlplanetest.Start(t, controlplane.Options{Controllers: []string{"certificates"}})
+	admin := controlplanetest.Clientset(t, cp)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	kubelet := kubernetes.NewForConfigOrDie(nodeConfig(ctx, t, cp.Config(), admin, "node-1"))
@@ -58,7 +53,7 @@ func TestKubelet(t *testing.T) {
 	core, opts := kubelet.CoreV1(), metav1.GetOptions{}
 
 	// Its Node and its Lease.
-	_, err = core.Nodes().Get(ctx, "node-1", opts)
+	_, err := core.Nodes().Get(ctx, "node-1", opts)
 	if !apierrors.IsNotFound(err) {
 		t.Errorf("its Node before it is created: %v", err)
 	}

@@ -17,23 +17,15 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 	"fairlead.dev/trace"
 )
 
 // TestMetrics: after calls of webhooks and policies, /metrics has the names and labels that
 // dashboards of kube-apiserver and kube-controller-manager use.
 func TestMetrics(t *testing.T) {
-	cp, err := controlplane.Start(t.Context(), controlplane.Options{
-		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Controllers: []string{"serviceaccount"}, Trace: trace.New(trace.Options{}),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cp.Stop()
-	c, err := client.New(cp.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cp := controlplanetest.Start(t, controlplane.Options{Controllers: []string{"serviceaccount"}, Trace: trace.New(trace.Options{})})
+	c := controlplanetest.Client(t, cp)
 	ctx := t.Context()
 	waittest.One(t, client.For[*corev1.ServiceAccount](c).Namespace("default"), "default", "the service account", func(*corev1.ServiceAccount) bool { return true })
 

@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/node"
@@ -74,13 +75,7 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	cp, err := controlplane.Start(t.Context(), controlplane.Options{
-		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Controllers: []string{"*"}, Nodes: nodes, Definitions: defs,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cp.Stop() })
+	cp := controlplanetest.Start(t, controlplane.Options{Controllers: []string{"*"}, Nodes: nodes, Definitions: defs})
 	if nodes == 0 {
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
@@ -92,10 +87,7 @@ spec:
 			}
 		})
 	}
-	c, err := client.New(cp.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := controlplanetest.Client(t, cp)
 	w := &offNet{T: t, c: c, authority: authority, apart: nodes == 0}
 	return w
 }

@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 )
 
 // TestWebhookFieldsArePruned: after a mutating webhook changed a custom object, fields that
@@ -27,15 +28,8 @@ func TestWebhookFieldsArePruned(t *testing.T) {
 			review.Request.UID, base64.StdEncoding.EncodeToString([]byte(patch)))
 	}))
 	defer hook.Close()
-	cp, err := controlplane.Start(t.Context(), controlplane.Options{DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cp.Stop() })
-	c, err := client.New(cp.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cp := controlplanetest.Start(t, controlplane.Options{})
+	c := controlplanetest.Client(t, cp)
 	do := func(method, path, body string) []byte {
 		t.Helper()
 		res, err := c.REST().Do(t.Context(), client.Request{Method: method, Path: path, Body: []byte(body)})
