@@ -92,8 +92,10 @@ func TestCleanedCrash(t *testing.T) {
 			s = open(t, "/data", local.Options{FS: fs, History: -1})
 			defer s.Close()
 			same(t, s, want, rev, compacted)
-			if err := s.Compact(t.Context(), rev); err != nil {
-				t.Fatal(err)
+			if compacted < rev { // the last step may have compacted everything
+				if err := s.Compact(t.Context(), rev); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if err := s.Defragment(t.Context()); err != nil {
 				t.Fatal(err)

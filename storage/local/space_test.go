@@ -3,6 +3,8 @@ package local_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"runtime"
 	"testing"
 	"time"
@@ -36,8 +38,22 @@ func TestSpace(t *testing.T) {
 	}
 }
 
-// TestDeletedKeysLeaveMemory creates and deletes keys that never come again.
+// TestDeletedKeysLeaveMemory creates and deletes keys that never come again. It runs in a process of its
+// own, since the heap of this one has the memory of other tests' goroutines.
 func TestDeletedKeysLeaveMemory(t *testing.T) {
+	const alone = "FAIRLEAD_TEST_ALONE"
+	if os.Getenv(alone) == "" {
+		program, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestDeletedKeysLeaveMemory$")
+		cmd.Env = append(os.Environ(), alone+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
 	s := open(t, "", local.Options{InMemory: true})
 	defer s.Close()
 	heap := func() int {
