@@ -26,6 +26,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 	kjson "sigs.k8s.io/json"
 
+	"fairlead.dev/internal/purego"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/custom"
 )
@@ -117,7 +118,7 @@ func TestSameAsUpstream(t *testing.T) {
 			}
 		})
 	}
-	if fitting < 500 || faulty < 500 || sound < 500 {
+	if fitting < 500 && !purego.Enabled || faulty < 500 || sound < 500 {
 		t.Errorf("%d objects fit, %d have faults, %d have none", fitting, faulty, sound)
 	}
 }
