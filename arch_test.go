@@ -183,6 +183,7 @@ var excused = []struct{ dir, prefix, reason string }{
 	{"internal/codec", "fairlead.dev/internal/codec/fastjson", "the entry"},
 	{"internal/codec", "fairlead.dev/internal/codec/fastproto", "the entry"},
 	{"internal/server/managed", "fairlead.dev/internal/codec/fastjson", "compares objects member by member"},
+	{"internal/controlplane/controlplanetest", "k8s.io/client-go/kubernetes", "only tests import it, as clients that use client-go"},
 	{"internal/server/admission/expr", "k8s.io/apiserver/pkg", "CEL as Kubernetes extends it (types, libraries, costs), and the interfaces these ask through"},
 	{"internal/server/auth/token", "k8s.io/apiserver/pkg/authentication/token/tokenfile", "the format of token files"},
 	{"internal/server/auth/webhook", "k8s.io/apiserver", "the client of an authorization webhook, and the types it asks with"},
