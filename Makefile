@@ -2,7 +2,7 @@
 # TEST runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test purego e2e race bench bench-client attack soak clients page compat conformance ci
+.PHONY: help build test purego e2e race bench bench-client attack soak clients page compat conformance suites ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ compat: ## our clients against upstream's kube-apiserver and etcd (builds both: 
 
 conformance: ## Kubernetes' own conformance tests (builds them: minutes)
 	cd compat && go test -tags conformance -count=1 -timeout 90m -parallel 8 -v ./conformance
+
+suites: ## the own suites of projects that use envtest ($$ENVTEST_ASSETS runs them on kube-apiserver too; an hour)
+	cd compat && go test -tags suites -count=1 -timeout 180m -v ./suites
 
 ci: ## everything that must hold before a change lands
 	.ci/run
