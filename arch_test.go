@@ -26,6 +26,7 @@ var floors = map[string]int{
 	"internal/server/h2":        1,
 	"internal/server/aggregate": 5,
 	"internal/server/extension": 5,
+	"internal/procwait":         0,
 	"storage":                   0,
 	"trace":                     0,
 	"workqueue":                 0,

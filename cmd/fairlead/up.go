@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/controlplane/kubeconfig"
 	"fairlead.dev/internal/procstart"
+	"fairlead.dev/internal/procwait"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/trace"
 	"github.com/spf13/cobra"
@@ -27,6 +28,7 @@ type serveFlags struct {
 	options controlplane.Options
 	merge   bool
 	output  string
+	parent  int
 	lives   int
 	faults  bool
 	otlp    otlpFlags
@@ -55,6 +57,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kept, "watch-history", "32Mi", "memory for the recent changes of each resource; a watch that starts earlier reads them from the store (see --history)")
 	flags.BoolVar(&f.faults, "allow-faults", false, "allow fault injection by fairlead fault, for tests and for learning")
 	flags.StringVarP(&f.output, "output", "o", "", "json: print one line of JSON when ready")
+	flags.IntVar(&f.parent, "parent-pid", 0, "stop when the process of this ID ends, such as the test that started the server")
 }
 
 func newUp() *cobra.Command {
@@ -134,6 +137,9 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	if err := controlplane.CheckControllers(f.options.Controllers); err != nil {
 		return usageError{err}
 	}
+	if f.parent < 0 {
+		return usageError{fmt.Errorf("--parent-pid=%d: want the ID of a process", f.parent)}
+	}
 	kept, err := resource.ParseQuantity(f.kept)
 	if err != nil || kept.Value() < 1 || kept.Value() > math.MaxInt32 {
 		return usageError{fmt.Errorf("--watch-history=%s: want bytes, such as 32Mi", f.kept)}
@@ -172,7 +178,15 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		cp.Stop()
 		return err
 	}
-	err = waitForEnd(cmd.Context(), p, cp)
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	if f.parent > 0 {
+		go func() {
+			procwait.Exit(ctx, f.parent)
+			stop()
+		}()
+	}
+	err = waitForEnd(ctx, p, cp)
 	p.line("Stopping")
 	if stopErr := cp.Stop(); err == nil {
 		err = stopErr

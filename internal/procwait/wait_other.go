@@ -1,0 +1,7 @@
+//go:build !linux
+
+package procwait
+
+import "context"
+
+func wait(context.Context, int) bool { return false }
