@@ -49,24 +49,9 @@ func (x *exchange) interrupt(code int, header http.Header, body []byte) {
 	if x.req.Method == http.MethodHead {
 		body = nil
 	}
-	st, c := x.st, x.st.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if st.closed || x.w.sent {
-		return
-	}
-	x.w.sent = true
-	c.writeHead(st, code, fields, len(body) == 0)
-	if len(body) == 0 {
-		c.endLocal(st)
-		c.flush()
-		return
-	}
-	x.pending, x.ends, x.sending = body, true, true
-	c.mu.queue.push(st)
-	c.fill()
-	c.flush()
-	for x.sending {
-		x.moved.Wait()
+	x.st.c.mu.Lock()
+	defer x.st.c.mu.Unlock()
+	if !x.w.sent {
+		_ = x.sendWithHead(code, fields, body, true) // an error means that the stream has ended
 	}
 }

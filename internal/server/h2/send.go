@@ -1,19 +1,28 @@
 package h2
 
-import "net/http"
+import (
+	"net/http"
+
+	"golang.org/x/net/http2/hpack"
+)
 
 // send sends a piece of the response, after the head if that has not been sent yet. It returns when the piece has
 // been taken for writing or the stream has ended. end marks the last piece.
 func (x *exchange) send(p []byte, end bool) error {
+	x.st.c.mu.Lock()
+	defer x.st.c.mu.Unlock()
+	return x.sendWithHead(x.w.status, x.w.fields, p, end)
+}
+
+// sendWithHead is send with the head to be sent first. conn.mu is held.
+func (x *exchange) sendWithHead(status int, fields []hpack.HeaderField, p []byte, end bool) error {
 	st, c := x.st, x.st.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if st.closed {
 		return st.err
 	}
 	if !x.w.sent {
 		x.w.sent = true
-		c.writeHead(st, x.w.status, x.w.fields, end && len(p) == 0)
+		c.writeHead(st, status, fields, end && len(p) == 0)
 		if end && len(p) == 0 {
 			c.endLocal(st)
 			c.flush()
