@@ -4,6 +4,8 @@ package builtin
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/admissionregistration"
 	"fairlead.dev/internal/resource/apiextensions"
@@ -20,9 +22,9 @@ import (
 	"fairlead.dev/internal/resource/dynamicresources"
 	"fairlead.dev/internal/resource/events"
 	"fairlead.dev/internal/resource/flowcontrol"
+	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/internal/resource/networking"
 	"fairlead.dev/internal/resource/node"
-	"fairlead.dev/internal/resource/podspec"
 	"fairlead.dev/internal/resource/policy"
 	"fairlead.dev/internal/resource/rbac"
 	"fairlead.dev/internal/resource/scheduling"
@@ -58,20 +60,17 @@ func Resources() []*resource.Resource {
 		storagemigration.Resources(),
 	)
 	for _, r := range rows {
-		if len(r.Versions) > 0 && hasPods(r) {
-			r.Strategy.Drop = podspec.DropUnserved
+		if len(r.Versions) > 0 {
+			r.Strategy.Drop = gates.Drop(newObject(r))
 		}
 	}
 	return rows
 }
 
-// hasPods reports whether the kind is Pod, or one of which pods are made.
-func hasPods(r *resource.Resource) bool {
-	switch r.Group {
-	case "":
-		return r.Plural == "pods" || r.Plural == "podtemplates" || r.Plural == "replicationcontrollers"
-	case "apps":
-		return r.Plural != "controllerrevisions"
+func newObject(r *resource.Resource) runtime.Object {
+	obj, err := resource.Scheme().New(r.Hub())
+	if err != nil {
+		panic(err) // a stored kind is not registered
 	}
-	return r.Group == "batch"
+	return obj
 }

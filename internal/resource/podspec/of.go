@@ -29,14 +29,3 @@ func TemplateOf(obj runtime.Object) *corev1.PodTemplateSpec {
 	}
 	return nil
 }
-
-// templatePath returns the path of that template.
-func templatePath(obj runtime.Object) string {
-	switch obj.(type) {
-	case *corev1.PodTemplate:
-		return "template"
-	case *batchv1.CronJob:
-		return "spec.jobTemplate.spec.template"
-	}
-	return "spec.template"
-}

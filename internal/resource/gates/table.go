@@ -1,0 +1,59 @@
+// Package gates drops the fields of the feature gates that are off by default in Kubernetes 1.37,
+// as kube-apiserver does: on a create always, on an update unless the old object uses a field of
+// the same gate. A dropped field is no error, under strict field validation either.
+//
+// The fields of a status are not in the table: no component here writes them. CoordinatedLeaderElection
+// (Lease) and CrossNamespaceVolumeDataSource (PersistentVolumeClaim) have rules of their own.
+package gates
+
+import (
+	"reflect"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// A gatedField is a field of a type of k8s.io/api and the gate that guards it.
+type gatedField struct {
+	gate  string
+	of    reflect.Type
+	field string
+}
+
+func of[T any](gate, field string) gatedField {
+	return gatedField{gate, reflect.TypeFor[T](), field}
+}
+
+// table lists the gated fields. All gates are alpha and off, but for GenericWorkload, which is beta and off.
+var table = []gatedField{
+	of[corev1.SecretVolumeSource]("AtomicWriteVolumeUserFields", "DefaultUser"),
+	of[corev1.ConfigMapVolumeSource]("AtomicWriteVolumeUserFields", "DefaultUser"),
+	of[corev1.ProjectedVolumeSource]("AtomicWriteVolumeUserFields", "DefaultUser"),
+	of[corev1.DownwardAPIVolumeSource]("AtomicWriteVolumeUserFields", "DefaultUser"),
+	of[corev1.KeyToPath]("AtomicWriteVolumeUserFields", "User"),
+	of[corev1.DownwardAPIVolumeFile]("AtomicWriteVolumeUserFields", "User"),
+	of[corev1.ServiceAccountTokenProjection]("AtomicWriteVolumeUserFields", "User"),
+	of[corev1.ClusterTrustBundleProjection]("AtomicWriteVolumeUserFields", "User"),
+	of[corev1.PodCertificateProjection]("AtomicWriteVolumeUserFields", "User"),
+	of[corev1.EmptyDirVolumeSource]("EmptyDirVolumeMode", "Mode"),
+	of[corev1.VolumeMount]("VolumeBindMountOptions", "BindMountOptions"),
+	of[corev1.HTTPGetAction]("H2CContainerProbe", "Protocol"),
+	of[corev1.GRPCAction]("GRPCContainerProbeTLS", "Mode"),
+	of[corev1.PodSpec]("GenericWorkload", "SchedulingGroup"),
+	of[corev1.PodSpec]("EvictionRequestAPI", "EvictionResponders"),
+	of[corev1.NodeSpec]("InPlacePodVerticalScalingSchedulerPreemption", "PodPreemptionPolicy"),
+	of[batchv1.JobSpec]("WorkloadWithJob", "Scheduling"),
+	of[resourcev1.ResourceSliceSpec]("DRAPartitionableDevicesType", "PartitionTypeAttribute"),
+	of[resourcev1.ResourceSliceSpec]("DRAOptionalNodeOperations", "SkipNodeOperations"),
+	of[resourcev1.Device]("DRANodeAllocatableResources", "NodeAllocatableResources"),
+	of[resourcev1.DeviceCounterConsumption]("DRADeviceCompatibilityGroups", "CompatibilityGroups"),
+	of[resourcev1.ExactDeviceRequest]("DRADerivedAttributes", "DerivedAttributes"),
+	of[resourcev1.DeviceSubRequest]("DRADerivedAttributes", "DerivedAttributes"),
+}
+
+// warnings has the texts for the clients whose field is dropped, by gate. They are this server's own;
+// kube-apiserver sends none. Without its group a pod is not held, which its owner should know.
+var warnings = map[string]string{
+	"GenericWorkload": "dropped, since this server has no PodGroups: the pod is scheduled by itself",
+}
