@@ -114,8 +114,10 @@ var schedulerFloors = map[string]int{
 var storageFloors = map[string]int{
 	"datadir":  0,
 	"leases":   0,
+	"mvcc":     0,
 	"snapshot": 0,
 	"guard":    1,
+	"engine":   2,
 }
 
 // nodeFloors gives each folder of internal/node its floor inside the room.

@@ -1,24 +1,15 @@
 package local
 
-import "fairlead.dev/storage"
+import (
+	"fairlead.dev/storage"
 
-// A span is a range of keys: [start, end), or the one key start if end is empty.
-type span struct{ start, end string }
+	"fairlead.dev/internal/storage/mvcc"
+)
 
-func (s span) has(key string) bool {
-	if s.end == "" {
-		return key == s.start
-	}
-	return s.start <= key && !s.below(key)
-}
-
-// below reports whether s, which has an end, ends before key.
-func (s span) below(key string) bool { return s.end != storage.NoEnd && key >= s.end }
-
-// A topic holds all cursors on one span.
+// A topic holds the positions of all cursors on one span.
 type topic struct {
-	span    span
-	cursors []*cursor
+	span    mvcc.Span
+	cursors []*position
 }
 
 // bells finds the cursors that a group of events concerns. Single keys, of which there may be very
@@ -30,12 +21,12 @@ type bells struct {
 	ranges []*topic
 	// wanting are cursors that wait for a revision, which may change any key. They are rung for
 	// every revision up to it.
-	wanting map[*cursor]storage.Revision
+	wanting map[*position]storage.Revision
 }
 
-func (b *bells) want(c *cursor, r storage.Revision) {
+func (b *bells) want(c *position, r storage.Revision) {
 	if b.wanting == nil {
-		b.wanting = map[*cursor]storage.Revision{}
+		b.wanting = map[*position]storage.Revision{}
 	}
 	b.wanting[c] = max(r, b.wanting[c])
 }
@@ -49,15 +40,15 @@ func (b *bells) ringWaiting(r storage.Revision) {
 	}
 }
 
-func (b *bells) add(c *cursor) {
+func (b *bells) add(c *position) {
 	t := b.find(c.span)
 	if t == nil {
 		t = &topic{span: c.span}
-		if c.span.end == "" {
+		if c.span.End == "" {
 			if b.points == nil {
 				b.points = map[string]*topic{}
 			}
-			b.points[c.span.start] = t
+			b.points[c.span.Start] = t
 		} else {
 			b.ranges = append(b.ranges, t)
 		}
@@ -66,7 +57,7 @@ func (b *bells) add(c *cursor) {
 	t.cursors = append(t.cursors, c)
 }
 
-func (b *bells) remove(c *cursor) {
+func (b *bells) remove(c *position) {
 	delete(b.wanting, c)
 	t := b.find(c.span)
 	if t == nil || c.place >= len(t.cursors) || t.cursors[c.place] != c {
@@ -80,8 +71,8 @@ func (b *bells) remove(c *cursor) {
 	if last > 0 {
 		return
 	}
-	if t.span.end == "" {
-		delete(b.points, t.span.start)
+	if t.span.End == "" {
+		delete(b.points, t.span.Start)
 		return
 	}
 	for i, r := range b.ranges {
@@ -92,9 +83,9 @@ func (b *bells) remove(c *cursor) {
 	}
 }
 
-func (b *bells) find(s span) *topic {
-	if s.end == "" {
-		return b.points[s.start]
+func (b *bells) find(s mvcc.Span) *topic {
+	if s.End == "" {
+		return b.points[s.Start]
 	}
 	for _, t := range b.ranges {
 		if t.span == s {
@@ -106,10 +97,10 @@ func (b *bells) find(s span) *topic {
 
 // mark marks vs as unread in every cursor concerned, before they are published; seq is the sequence
 // number of the first. It returns the topics to ring after publishing.
-func (b *bells) mark(seq int64, vs []*version, rung []*topic) []*topic {
+func (b *bells) mark(seq int64, vs []*mvcc.Version, rung []*topic) []*topic {
 	if len(b.points) > 0 {
 		for i, v := range vs {
-			if t := b.points[v.kv().Key]; t != nil {
+			if t := b.points[v.KV().Key]; t != nil {
 				t.mark(seq+int64(i), seq+int64(i))
 				rung = append(rung, t)
 			}
@@ -117,13 +108,13 @@ func (b *bells) mark(seq int64, vs []*version, rung []*topic) []*topic {
 	}
 	for _, t := range b.ranges {
 		first, last := 0, len(vs)-1
-		for first <= last && !t.span.has(vs[first].kv().Key) {
+		for first <= last && !t.span.Has(vs[first].KV().Key) {
 			first++
 		}
 		if first > last {
 			continue
 		}
-		for !t.span.has(vs[last].kv().Key) {
+		for !t.span.Has(vs[last].KV().Key) {
 			last--
 		}
 		t.mark(seq+int64(first), seq+int64(last))

@@ -31,6 +31,25 @@
 // version, so the dropped part of the log lists all versions to drop. It runs by itself when
 // history grows old, see Options.History.
 //
+// # Parts
+//
+// The chains, the tree and the log are package internal/storage/mvcc, the records on disk package
+// internal/storage/engine. Here, from the bottom up, each part knows only those before it:
+//
+//	position   where a cursor stands, and its bell
+//	bells      the positions that a group of events concerns
+//	published  the state that readers see; read.go and cursor.go read it
+//	failure    the first failed write, which makes the store read-only
+//	queue      the calls that no group has taken yet
+//	working    the state that commits are tried against
+//	packer     packs superseded versions
+//	lessor     ends expired leases
+//	compactor  drops history, and knows the garbage that it leaves
+//	cleaner    frees the space of the garbage
+//	committer  tries, writes and publishes groups
+//	upkeep     the goroutines of the compactor and the cleaner
+//	Store      assembles them
+//
 // # Concurrency
 //
 //  1. Store and its methods are safe for any goroutine; a Cursor belongs to one.
@@ -40,7 +59,7 @@
 //     changes. Chains are only added to at the head, and cut at the tail after the new bound of
 //     compaction is published, so a reader that walked a cut chain finds out by looking at the
 //     bound once more.
-//  4. Lock order: compactor.cleaning, compactor.mu, Store.work, Store.pub, cursor.mu. No I/O
+//  4. Lock order: cleaner.cleaning, compactor.mu, working.mu, published.mu, position.mu. No I/O
 //     happens under the last three.
 //
 // The goroutines of a Store:

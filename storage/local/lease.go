@@ -19,7 +19,7 @@ import (
 
 // order queues f as a call.
 func (s *Store) order(ctx context.Context, f func(g *group) error) error {
-	return s.do(ctx, &call{order: f, done: make(chan struct{})})
+	return s.queue.do(ctx, &call{order: f, done: make(chan struct{})})
 }
 
 // Grant implements storage.Leaser.
@@ -29,16 +29,16 @@ func (s *Store) Grant(ctx context.Context, id storage.LeaseID, ttl time.Duration
 	}
 	var out storage.Lease
 	err := s.order(ctx, func(g *group) error {
-		w := &s.work
-		if w.leases.Find(id) != nil {
+		w := &s.working
+		if w.mu.leases.Find(id) != nil {
 			return leases.Error(id, storage.ErrLeaseExists)
 		}
 		if id == 0 {
-			id = w.leases.FreeID()
+			id = w.mu.leases.FreeID()
 		}
 		now := time.Now()
-		n := w.leases.Grant(id, (ttl + time.Second - 1).Truncate(time.Second), now)
-		g.leases = append(g.leases, leases.Record{ID: n.ID, TTL: n.TTL})
+		n := w.mu.leases.Grant(id, (ttl + time.Second - 1).Truncate(time.Second), now)
+		g.Leases = append(g.Leases, leases.Record{ID: n.ID, TTL: n.TTL})
 		s.lessor.wake()
 		out = n.Describe(now, false)
 		return nil
@@ -51,24 +51,7 @@ func (s *Store) Grant(ctx context.Context, id storage.LeaseID, ttl time.Duration
 
 // Revoke implements storage.Leaser.
 func (s *Store) Revoke(ctx context.Context, id storage.LeaseID) error {
-	return s.order(ctx, func(g *group) error { return s.end(id, g) })
-}
-
-// end deletes a lease and its keys. Store.work is held.
-func (s *Store) end(id storage.LeaseID, g *group) error {
-	w := &s.work
-	n := w.leases.Find(id)
-	if n == nil {
-		return leases.Error(id, storage.ErrLeaseNotFound)
-	}
-	first := len(g.versions)
-	for _, key := range n.Describe(time.Time{}, true).Keys {
-		s.write(storage.Op{Type: storage.Delete, Key: key}, g, first)
-	}
-	s.finish(g, first)
-	w.leases.End(n)
-	g.leases = append(g.leases, leases.Record{ID: id})
-	return nil
+	return s.order(ctx, func(g *group) error { return s.working.endLease(id, g) })
 }
 
 // KeepAlive implements storage.Leaser.
@@ -87,7 +70,7 @@ func (s *Store) Lease(ctx context.Context, id storage.LeaseID) (storage.Lease, e
 func (s *Store) lease(ctx context.Context, id storage.LeaseID, f func(*leases.Lease, time.Time) storage.Lease) (storage.Lease, error) {
 	var out storage.Lease
 	err := s.order(ctx, func(*group) error {
-		n := s.work.leases.Find(id)
+		n := s.working.mu.leases.Find(id)
 		if n == nil {
 			return leases.Error(id, storage.ErrLeaseNotFound)
 		}
@@ -104,7 +87,7 @@ func (s *Store) lease(ctx context.Context, id storage.LeaseID, f func(*leases.Le
 func (s *Store) Leases(ctx context.Context) ([]storage.LeaseID, error) {
 	var ids []storage.LeaseID
 	err := s.order(ctx, func(*group) error {
-		all := slices.Collect(maps.Values(s.work.leases.ByID))
+		all := slices.Collect(maps.Values(s.working.mu.leases.ByID))
 		slices.SortFunc(all, func(a, b *leases.Lease) int {
 			return cmp.Or(a.Expiry.Compare(b.Expiry), cmp.Compare(a.ID, b.ID))
 		})

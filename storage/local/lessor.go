@@ -9,14 +9,16 @@ import (
 // The lessor is the goroutine that ends expired leases. It sleeps until the next one may expire, or
 // until a lease is granted.
 type lessor struct {
-	store *Store
-	bell  chan struct{}
-	quit  chan struct{}
-	done  chan struct{}
+	queue   *queue
+	working *working
+	failure *failure
+	bell    chan struct{}
+	quit    chan struct{}
+	done    chan struct{}
 }
 
-func startLessor(s *Store) *lessor {
-	l := &lessor{store: s, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
+func startLessor(q *queue, w *working, f *failure) *lessor {
+	l := &lessor{queue: q, working: w, failure: f, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
 	go l.run()
 	return l
 }
@@ -35,11 +37,11 @@ func (l *lessor) stop() {
 
 func (l *lessor) run() {
 	defer close(l.done)
-	s := l.store
-	for s.Err() == nil {
-		s.work.Lock()
-		ids, next := s.work.leases.Due(time.Now())
-		s.work.Unlock()
+	w := l.working
+	for l.failure.err() == nil {
+		w.mu.Lock()
+		ids, next := w.mu.leases.Due(time.Now())
+		w.mu.Unlock()
 		for _, id := range ids {
 			if !l.expire(id) {
 				return
@@ -52,7 +54,7 @@ func (l *lessor) run() {
 		select {
 		case <-l.quit:
 			return
-		case <-s.down:
+		case <-l.failure.down:
 			return
 		case <-l.bell:
 		case <-timer:
@@ -63,17 +65,17 @@ func (l *lessor) run() {
 // expire queues the end of a lease without waiting for it. A KeepAlive that comes first prevents
 // the end.
 func (l *lessor) expire(id storage.LeaseID) bool {
-	s := l.store
-	return s.queue.put(&call{done: make(chan struct{}), order: func(g *group) error {
-		n := s.work.leases.Find(id)
+	w := l.working
+	return l.queue.put(&call{done: make(chan struct{}), order: func(g *group) error {
+		n := w.mu.leases.Find(id)
 		if n == nil {
 			return nil
 		}
 		if n.Expiry.After(time.Now()) {
-			s.work.leases.Requeue(n)
+			w.mu.leases.Requeue(n)
 			l.wake()
 			return nil
 		}
-		return s.end(id, g)
+		return w.endLease(id, g)
 	}})
 }

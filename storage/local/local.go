@@ -4,174 +4,169 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"fairlead.dev/storage"
 
-	"fairlead.dev/internal/storage/leases"
+	"fairlead.dev/internal/storage/engine"
 )
 
 // A Store is a storage.Store in this process. See the package comment.
 type Store struct {
-	opts   Options
-	engine *engine // nil if in memory only
+	engine *engine.Engine // nil if in memory only
 
-	// state is the published state; see the type.
-	state  atomic.Pointer[state]
-	closed atomic.Bool
-
-	// pub orders changes of state, and guards the cursors. It is held for moments only, never
-	// during I/O.
-	pub struct {
-		sync.Mutex
-		bells bells
-		rung  []*topic // scratch
-	}
-
-	// work guards the state that commits are tried against: it is ahead of the published one by the
-	// groups that are being written. Taken before pub.
-	work struct {
-		sync.Mutex
-		tree   tree
-		rev    storage.Revision
-		leases leases.Table
-		// grown: tree holds keys that no copy of it holds.
-		grown bool
-	}
-
+	failure   failure
+	published published
+	working   working
 	queue     queue
-	committer *committer
-	compactor *compactor
-	lessor    *lessor
-	packer    *packer
 
-	// down is closed when the engine failed in a way that may leave calls to it hanging; failure is
-	// the cause, and is set for every failure.
-	down    chan struct{}
-	failure atomic.Pointer[error]
-	failed  chan struct{} // closed with failure
-	// opened is set when Open has succeeded: an earlier failure is Open's error, and not logged.
-	opened atomic.Bool
-	logged sync.Once
+	packer    *packer
+	compactor compactor
+	cleaner   *cleaner // nil if in memory only
+	upkeep    upkeep
+	committer committer
+	lessor    *lessor
 
 	closing  sync.Once
 	closeErr error
-
-	commits, groups atomic.Int64
-	// kept is the size of the records that are not garbage.
-	kept atomic.Int64
-}
-
-// state is one consistent state of the store as of rev. Entries and chains may already show
-// versions above rev; readers skip them.
-type state struct {
-	rev, compacted storage.Revision
-	tree           *tree
-	log            view
-	live           size
 }
 
 // Open opens the store in dir, creating it if the directory is empty or missing. Errors: ErrInUse,
 // ErrForeign, ErrCorrupt, or that of the file system.
 func Open(dir string, o Options) (*Store, error) {
-	s := &Store{opts: o.withDefaults(), down: make(chan struct{}), failed: make(chan struct{})}
-	s.queue.bell = make(chan struct{}, 1)
-	img := newImage()
+	o = o.withDefaults()
+	s := &Store{}
+	s.failure.init(o.Logger)
+	img := engine.NewImage()
 	if !o.InMemory {
 		var err error
-		if s.engine, img, err = openEngine(dir, s.opts, s.engineFailed); err != nil {
+		if s.engine, img, err = engine.Open(dir, o.engine(), s.failure.hang); err != nil {
 			return nil, err
 		}
 	}
-	s.work.tree, s.work.rev, s.work.leases = img.tree, img.rev, img.leases
-	s.state.Store(&state{
-		rev: img.rev, compacted: img.compacted,
-		tree: s.work.tree.Copy(), log: img.log, live: img.live,
-	})
-	s.kept.Store(img.kept)
-	s.packer = startPacker(s)
-	s.committer = startCommitter(s)
-	s.compactor = startCompactor(s, img)
-	s.lessor = startLessor(s)
-	s.opened.Store(true)
-	s.logFailure()
+	s.assemble(o, img)
+	s.start(o)
+	s.failure.open()
 	return s, nil
+}
+
+// assemble gives each part of the store what it needs of the others, and the content of img.
+func (s *Store) assemble(o Options, img *engine.Image) {
+	s.working.published, s.working.noSync = &s.published, o.NoSync
+	s.working.mu.tree, s.working.mu.rev, s.working.mu.leases = img.Tree, img.Rev, img.Leases
+	s.published.state.Store(&state{
+		rev: img.Rev, compacted: img.Compacted,
+		tree: s.working.mu.tree.Copy(), log: img.Log, live: img.Live,
+	})
+	s.queue.failure, s.queue.bell = &s.failure, make(chan struct{}, 1)
+	s.upkeep.init(&s.failure)
+
+	c := &s.compactor
+	c.engine, c.published, c.working, c.failure = s.engine, &s.published, &s.working, &s.failure
+	c.history, c.bell = o.History, make(chan struct{}, 1)
+	c.mu.marks, c.mu.garbage = img.Marks, img.Garbage
+	if s.engine != nil {
+		s.cleaner = &cleaner{
+			engine: s.engine, compactor: c, published: &s.published, failure: &s.failure, ctx: s.upkeep.ctx,
+		}
+	}
+
+	m := &s.committer
+	m.queue, m.working, m.published, m.failure = &s.queue, &s.working, &s.published, &s.failure
+	m.engine, m.cleaner, m.trace = s.engine, s.cleaner, o.Trace
+}
+
+// start starts the goroutines.
+func (s *Store) start(o Options) {
+	s.packer = startPacker(&s.published)
+	s.committer.packer = s.packer
+	s.committer.start()
+	s.upkeep.start(o, &s.compactor, s.cleaner)
+	s.lessor = startLessor(&s.queue, &s.working, &s.failure)
 }
 
 // Close implements storage.Store: queued commits are finished, later ones are refused.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.lessor.stop()
-		s.compactor.stop()
+		s.upkeep.stop()
 		s.queue.close()
 		s.committer.wait()
-		s.packer.end()
-		s.pub.Lock()
-		s.closed.Store(true)
-		s.pub.bells.ringAll()
-		s.pub.Unlock()
+		s.packer.stop()
+		s.published.close()
 		if s.engine != nil {
-			s.closeErr = s.engine.close(s.down, s.Err)
+			s.closeErr = s.engine.Close(s.failure.down, s.failure.err)
 		}
 	})
 	return s.closeErr
 }
 
 // Revision implements storage.Store.
-func (s *Store) Revision() storage.Revision { return s.state.Load().rev }
+func (s *Store) Revision() storage.Revision { return s.published.state.Load().rev }
 
 // Current implements storage.Store: there are no other writers.
 func (s *Store) Current(context.Context) (storage.Revision, error) {
-	if s.closed.Load() {
+	if s.published.closed.Load() {
 		return 0, storage.ErrClosed
 	}
 	return s.Revision(), nil
 }
 
 // Compacted implements storage.Store.
-func (s *Store) Compacted() storage.Revision { return s.state.Load().compacted }
+func (s *Store) Compacted() storage.Revision { return s.published.state.Load().compacted }
 
 // Err is nil while the store works. After a failed write it returns the cause: from then on the
 // store is read-only.
-func (s *Store) Err() error {
-	if p := s.failure.Load(); p != nil {
-		return *p
-	}
-	return nil
-}
+func (s *Store) Err() error { return s.failure.err() }
 
 // Failed is closed when Err is set.
-func (s *Store) Failed() <-chan struct{} { return s.failed }
+func (s *Store) Failed() <-chan struct{} { return s.failure.failed }
 
-// fail makes the store read-only, permanently.
-func (s *Store) fail(err error) {
-	err = fmt.Errorf("the store is read-only since a write failed, restart it when the cause is mended: %w", err)
-	if s.failure.CompareAndSwap(nil, &err) {
-		s.logFailure()
-		close(s.failed)
+// Range implements storage.Store.
+func (s *Store) Range(ctx context.Context, r storage.RangeRequest) (storage.RangeResult, error) {
+	return s.published.read(ctx, r)
+}
+
+// Watch implements storage.Store.
+func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor, error) {
+	return s.published.watch(start, end, after)
+}
+
+// Commit implements storage.Store.
+func (s *Store) Commit(ctx context.Context, t storage.Txn) (storage.TxnResult, error) {
+	if err := check(t); err != nil {
+		return storage.TxnResult{}, err
 	}
-}
-
-// logFailure logs, once, why an open store has failed, if it has.
-func (s *Store) logFailure() {
-	if err := s.Err(); err != nil && s.opened.Load() {
-		s.logged.Do(func() { s.opts.Logger.Error("storage failed", "err", err) })
+	c := &call{txn: t, done: make(chan struct{})}
+	if err := s.queue.do(ctx, c); err != nil {
+		return storage.TxnResult{}, err
 	}
+	return c.res, nil
 }
 
-// engineFailed records a failure that the engine noticed outside of our calls; a call in progress
-// may never return.
-func (s *Store) engineFailed(err error) {
-	s.fail(err)
-	s.pub.Lock()
-	defer s.pub.Unlock()
-	select {
-	case <-s.down:
-	default:
-		close(s.down)
+// Compact implements storage.Store.
+func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
 	}
+	if s.engine == nil {
+		return s.compactor.compactTo(r)
+	}
+	return s.failure.await(ctx, func() error { return s.compactor.compactTo(r) })
 }
 
-func compactedError(r, compacted storage.Revision) error {
-	return fmt.Errorf("revision %d, compacted up to %d: %w", r, compacted, storage.ErrCompacted)
+// Defragment returns all space that compaction has freed to the disk, now.
+func (s *Store) Defragment(ctx context.Context) error {
+	if s.engine == nil {
+		return s.Err()
+	}
+	return s.failure.await(ctx, func() error {
+		err := s.cleaner.defragment(ctx)
+		if err != nil {
+			s.failure.fail(err)
+			err = fmt.Errorf("%w: %w", storage.ErrUnavailable, s.Err())
+		}
+		return err
+	})
 }
+
+var _ storage.Store = (*Store)(nil)

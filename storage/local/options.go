@@ -1,9 +1,7 @@
 package local
 
 import (
-	"errors"
 	"log/slog"
-	"strings"
 	"time"
 
 	"fairlead.dev/trace"
@@ -11,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"fairlead.dev/internal/storage/datadir"
+	"fairlead.dev/internal/storage/engine"
 )
 
 // Fsync selects when a commit is on disk.
@@ -63,25 +62,15 @@ const syncInterval = 100 * time.Millisecond
 // not changed.
 var (
 	// ErrInUse: another process, or another Store of this one, has the directory open.
-	ErrInUse = errors.New("data directory is in use")
+	ErrInUse = datadir.ErrInUse
 	// ErrForeign: the directory holds something else, or was written by a newer
 	// version.
 	ErrForeign = datadir.ErrForeign
 	// ErrExists: the directory to restore into holds a store.
-	ErrExists = errors.New("holds a store already")
+	ErrExists = datadir.ErrExists
 	// ErrCorrupt: the directory is ours, but its content is damaged.
 	ErrCorrupt = datadir.ErrCorrupt
 )
-
-// needsNoSync reports whether a key need not be synced.
-func (o *Options) needsNoSync(key string) bool {
-	for _, p := range o.NoSync {
-		if strings.HasPrefix(key, p) {
-			return true
-		}
-	}
-	return false
-}
 
 func (o Options) withDefaults() Options {
 	if o.History == 0 {
@@ -94,4 +83,9 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
+}
+
+// engine returns the options of the engine.
+func (o *Options) engine() engine.Options {
+	return engine.Options{FS: o.FS, Logger: o.Logger, Sync: o.Fsync == FsyncAlways, AcceptTornTail: o.AcceptTornTail}
 }

@@ -33,13 +33,13 @@ func TestPacked(t *testing.T) {
 		}
 		want[res.Revision] = op.Key + "=" + string(op.Value)
 	}
-	(&packer{store: s}).pass()
+	(&packer{published: &s.published}).pass()
 
 	held, whole := 0, 0
-	log := s.state.Load().log
-	for seq := log.first; seq < log.end; seq++ {
-		b := log.at(seq).body.Load()
-		held, whole = held+len(b.kv.Value), whole+b.size()
+	log := s.published.state.Load().log
+	for seq := log.First; seq < log.End; seq++ {
+		v := log.At(seq)
+		held, whole = held+len(v.KV().Value), whole+v.ValueSize()
 	}
 	if held > whole/3 {
 		t.Errorf("%d bytes hold %d, want a third at most", held, whole)
@@ -78,19 +78,5 @@ func TestPacked(t *testing.T) {
 				t.Fatalf("%s at %d: %v %v", key, rev, r, err)
 			}
 		}
-	}
-}
-
-func BenchmarkPack(b *testing.B) {
-	state := func(n int) []byte {
-		return fmt.Appendf(nil, `{"kind":"Pod","n":"%d","text":%q,"time":"%d"}`, n, strings.Repeat("abcdefgh", 450), n)
-	}
-	p := &packer{}
-	v := newVersion(storage.KeyValue{Value: state(1), Version: 1}, 0, false)
-	next := newVersion(storage.KeyValue{Value: state(2), Version: 2}, 0, false)
-	whole := v.body.Load()
-	for b.Loop() {
-		v.body.Store(whole)
-		p.pack(v, next)
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"fairlead.dev/storage"
+
+	"fairlead.dev/internal/storage/mvcc"
 )
 
-// Range implements storage.Store. It takes no lock: it loads one state, walks its tree, and then
+// read is storage.Store's Range. It takes no lock: it loads one state, walks its tree, and then
 // checks whether compaction has overtaken it, because compaction cuts the chains that are being
 // walked.
-func (s *Store) Range(ctx context.Context, r storage.RangeRequest) (storage.RangeResult, error) {
+func (p *published) read(ctx context.Context, r storage.RangeRequest) (storage.RangeResult, error) {
 	if r.Revision < 0 {
 		return storage.RangeResult{}, fmt.Errorf("range at %d: %w", r.Revision, storage.ErrInvalid)
 	}
@@ -18,10 +20,10 @@ func (s *Store) Range(ctx context.Context, r storage.RangeRequest) (storage.Rang
 		if err := ctx.Err(); err != nil {
 			return storage.RangeResult{}, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}
-		if s.closed.Load() {
+		if p.closed.Load() {
 			return storage.RangeResult{}, storage.ErrClosed
 		}
-		st := s.state.Load()
+		st := p.state.Load()
 		at := r.Revision
 		switch {
 		case at == 0:
@@ -32,7 +34,7 @@ func (s *Store) Range(ctx context.Context, r storage.RangeRequest) (storage.Rang
 			return storage.RangeResult{}, compactedError(at, st.compacted)
 		}
 		res := st.scan(r, at)
-		compacted := s.state.Load().compacted
+		compacted := p.state.Load().compacted
 		if at >= compacted {
 			return res, nil
 		}
@@ -44,8 +46,8 @@ func (s *Store) Range(ctx context.Context, r storage.RangeRequest) (storage.Rang
 
 func (st *state) scan(r storage.RangeRequest, at storage.Revision) storage.RangeResult {
 	res := storage.RangeResult{Revision: at}
-	take := func(e *entry) {
-		kv := e.at(at)
+	take := func(e *mvcc.Entry) {
+		kv := e.At(at)
 		if kv == nil {
 			return
 		}
@@ -64,8 +66,8 @@ func (st *state) scan(r storage.RangeRequest, at storage.Revision) storage.Range
 		}
 		return res
 	}
-	st.tree.Ascend(r.Start, func(key string, e *entry) bool {
-		if (span{r.Start, r.End}).below(key) {
+	st.tree.Ascend(r.Start, func(key string, e *mvcc.Entry) bool {
+		if (mvcc.Span{Start: r.Start, End: r.End}).Below(key) {
 			return false
 		}
 		take(e)

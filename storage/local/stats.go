@@ -22,19 +22,16 @@ type Stats struct {
 
 // Stats returns the current figures.
 func (s *Store) Stats() Stats {
-	s.pub.Lock()
-	cursors := s.pub.bells.count()
-	st := s.state.Load()
-	s.pub.Unlock()
+	cursors, st := s.published.cursors()
 	out := Stats{
 		Revision: st.rev, Compacted: st.compacted,
-		Keys: st.live.keys, LiveBytes: uint64(st.live.bytes), Events: st.log.end - st.log.first, Cursors: cursors,
-		Commits: s.commits.Load(), Groups: s.groups.Load(),
+		Keys: st.live.Keys, LiveBytes: uint64(st.live.Bytes), Events: st.log.End - st.log.First, Cursors: cursors,
+		Commits: s.committer.commits.Load(), Groups: s.committer.groups.Load(),
 		Err: s.Err(),
 	}
-	if s.engine != nil && out.Err == nil && !s.closed.Load() {
-		out.KeptBytes = uint64(s.kept.Load())
-		out.DiskBytes = s.engine.diskUsage()
+	if s.engine != nil && out.Err == nil && !s.published.closed.Load() {
+		out.KeptBytes = uint64(s.engine.Kept())
+		out.DiskBytes = s.engine.DiskUsage()
 	}
 	return out
 }
@@ -46,8 +43,6 @@ func (s *Store) DiskBytes() (total, live uint64) {
 	if st.DiskBytes == 0 {
 		return 0, 0
 	}
-	kept, garbage := float64(st.KeptBytes), float64(s.compactor.dead().bytes)
+	kept, garbage := float64(st.KeptBytes), float64(s.compactor.dead().Bytes)
 	return st.DiskBytes, uint64(float64(st.DiskBytes) * (kept + 1) / (kept + garbage + 1))
 }
-
-var _ storage.Store = (*Store)(nil)

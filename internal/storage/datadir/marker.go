@@ -16,6 +16,10 @@ var (
 	ErrForeign = errors.New("not a data directory of this version")
 	// ErrCorrupt: the directory is ours, but its content is damaged.
 	ErrCorrupt = errors.New("data directory is corrupt")
+	// ErrInUse: another process, or another store of this one, has the directory open.
+	ErrInUse = errors.New("data directory is in use")
+	// ErrExists: the directory to restore into holds a store.
+	ErrExists = errors.New("holds a store already")
 )
 
 // FormatVersion is the version of the format of the directory.

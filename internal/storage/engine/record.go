@@ -1,4 +1,4 @@
-package local
+package engine
 
 import (
 	"encoding/binary"
@@ -7,9 +7,11 @@ import (
 	"math"
 
 	"fairlead.dev/storage"
+
+	"fairlead.dev/internal/storage/mvcc"
 )
 
-// Keys and values of the engine; the tables are in the package comment.
+// Keys and values of the engine; the tables are in package storage/local.
 const (
 	recordKeySize = 12
 	recordHead    = 29
@@ -33,29 +35,30 @@ func appendRecordKey(b []byte, r storage.Revision, sub uint32) []byte {
 	return binary.BigEndian.AppendUint32(b, sub)
 }
 
-func recordSize(v *version) int { return recordHead + len(v.kv().Key) + v.body.Load().size() }
+// recordSize returns the size of v's record.
+func recordSize(v *mvcc.Version) int { return recordHead + len(v.KV().Key) + v.ValueSize() }
 
 // encodeRecord writes v to b, which has recordSize bytes. last marks v as the last of its
 // transaction.
-func encodeRecord(b []byte, v *version, last bool) {
+func encodeRecord(b []byte, v *mvcc.Version, last bool) {
 	b[0] = kindPut
-	if v.deleted {
+	if v.Deleted {
 		b[0] = kindDelete
 	}
 	if last {
 		b[0] |= kindLast
 	}
-	binary.BigEndian.PutUint64(b[1:], uint64(v.kv().CreateRevision))
-	binary.BigEndian.PutUint64(b[9:], uint64(v.kv().Version))
-	binary.BigEndian.PutUint64(b[17:], uint64(v.kv().Lease))
-	binary.BigEndian.PutUint32(b[25:], uint32(len(v.kv().Key)))
-	n := copy(b[recordHead:], v.kv().Key)
-	copy(b[recordHead+n:], v.kv().Value)
+	binary.BigEndian.PutUint64(b[1:], uint64(v.KV().CreateRevision))
+	binary.BigEndian.PutUint64(b[9:], uint64(v.KV().Version))
+	binary.BigEndian.PutUint64(b[17:], uint64(v.KV().Lease))
+	binary.BigEndian.PutUint32(b[25:], uint32(len(v.KV().Key)))
+	n := copy(b[recordHead:], v.KV().Key)
+	copy(b[recordHead+n:], v.KV().Value)
 }
 
 // decodeRecord reads a record. It copies the value, and the key unless intern knows a string for
 // it.
-func decodeRecord(key, b []byte, intern func(key []byte) string) (v *version, last bool, err error) {
+func decodeRecord(key, b []byte, intern func(key []byte) string) (v *mvcc.Version, last bool, err error) {
 	if len(key) != recordKeySize {
 		return nil, false, fmt.Errorf("%w: its key has %d bytes", errRecord, len(key))
 	}
@@ -81,7 +84,7 @@ func decodeRecord(key, b []byte, intern func(key []byte) string) (v *version, la
 	if kind == kindPut {
 		kv.Value = append(make([]byte, 0, len(b)-n), b[n:]...)
 	}
-	v = newVersion(kv, binary.BigEndian.Uint32(key[8:]), kind == kindDelete)
+	v = mvcc.NewVersion(kv, binary.BigEndian.Uint32(key[8:]), kind == kindDelete)
 	return v, b[0]&kindLast != 0, nil
 }
 

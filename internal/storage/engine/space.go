@@ -1,4 +1,4 @@
-package local
+package engine
 
 import (
 	"context"
@@ -7,15 +7,11 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// The size of the directory is bounded; the package comment explains how.
+// The size of the directory is bounded; the comment of package storage/local explains how.
 const (
 	logMin   = 128 << 10
 	logMax   = 2 << 20
 	logShare = 16 // one in so many of the kept bytes
-
-	garbageMin   = 256 << 10
-	garbageShare = 2 // likewise
-	graveShare   = 8
 
 	segmentMin   = 256 << 10
 	segmentMax   = 8 << 20
@@ -24,10 +20,10 @@ const (
 	roomMin = 1 << 20
 )
 
-// rotate begins a new log file, and flushes the last one to a table, if that is due for a store
-// with so many kept bytes. It reports whether it was due.
-func (e *engine) rotate(kept int64) (due bool, err error) {
-	limit := min(max(logMin, kept/logShare), logMax)
+// Rotate begins a new log file, and flushes the last one to a table, if that is due. It reports
+// whether it was due.
+func (e *Engine) Rotate() (due bool, err error) {
+	limit := min(max(logMin, e.kept.Load()/logShare), logMax)
 	if e.logged.Load() < limit {
 		return false, nil
 	}
@@ -49,9 +45,9 @@ func (e *engine) rotate(kept int64) (due bool, err error) {
 // tidyAfter is the number of flushes after which the tables of the other records are merged.
 const tidyAfter = 32
 
-// tidy merges the tables of the records that are not part of the log, when it is time: they
+// Tidy merges the tables of the records that are not part of the log, when it is time: they
 // overlap, and are small.
-func (e *engine) tidy(ctx context.Context) error {
+func (e *Engine) Tidy(ctx context.Context) error {
 	if e.flushes.Load() < tidyAfter {
 		return nil
 	}
@@ -68,8 +64,8 @@ func (e *engine) tidy(ctx context.Context) error {
 	return err
 }
 
-// flushTables moves the records in the log file to tables.
-func (e *engine) flushTables(ctx context.Context) error {
+// FlushTables moves the records in the log file to tables.
+func (e *Engine) FlushTables(ctx context.Context) error {
 	e.use.RLock()
 	defer e.use.RUnlock()
 	if e.use.closed {
@@ -86,15 +82,15 @@ func (e *engine) flushTables(ctx context.Context) error {
 	return nil
 }
 
-// needsSpace reports whether space must be freed before the next write, in a store with so many kept
-// bytes.
-func (e *engine) needsSpace(kept int64) bool {
-	return e.diskUsage() > max(2*uint64(kept), uint64(kept)*3/2+roomMin)
+// NeedsSpace reports whether space must be freed before the next write.
+func (e *Engine) NeedsSpace() bool {
+	kept := e.kept.Load()
+	return e.DiskUsage() > max(2*uint64(kept), uint64(kept)*3/2+roomMin)
 }
 
-// settle waits until the obsolete tables are deleted, which Pebble does soon, or until that takes
+// Settle waits until the obsolete tables are deleted, which Pebble does soon, or until that takes
 // too long.
-func (e *engine) settle(ctx context.Context) {
+func (e *Engine) Settle(ctx context.Context) {
 	late := time.After(time.Second)
 	for e.metrics().Table.Local.ObsoleteSize > 0 {
 		select {
@@ -107,10 +103,10 @@ func (e *engine) settle(ctx context.Context) {
 	}
 }
 
-// diskUsage returns the size of the directory in bytes.
-func (e *engine) diskUsage() uint64 { return e.metrics().DiskSpaceUsage() }
+// DiskUsage returns the size of the directory in bytes.
+func (e *Engine) DiskUsage() uint64 { return e.metrics().DiskSpaceUsage() }
 
-func (e *engine) metrics() *pebble.Metrics {
+func (e *Engine) metrics() *pebble.Metrics {
 	e.use.RLock()
 	defer e.use.RUnlock()
 	if e.use.closed {

@@ -1,4 +1,4 @@
-package local
+package engine
 
 import (
 	"encoding/binary"
@@ -11,29 +11,13 @@ import (
 	"fairlead.dev/storage"
 
 	"fairlead.dev/internal/storage/datadir"
-	"fairlead.dev/internal/storage/leases"
+	"fairlead.dev/internal/storage/mvcc"
 )
-
-// An image is the state with which a store begins.
-type image struct {
-	rev, compacted storage.Revision
-	tree           tree
-	log            view
-	live           size
-	marks          []mark
-	leases         leases.Table
-	// kept is the size of the records that count; garbage are those that were compacted.
-	kept    int64
-	garbage garbage
-}
-
-// newImage returns the empty store, which is at revision 1.
-func newImage() *image { return &image{rev: 1, garbage: newGarbage()} }
 
 // load reads the log from its beginning. It finds the compacted records on the way, and rejects a
 // log with a gap above the last compaction.
-func (e *engine) load() (*image, error) {
-	img := newImage()
+func (e *Engine) load() (*Image, error) {
+	img := NewImage()
 	if err := e.loadMeta(img); err != nil {
 		return nil, err
 	}
@@ -46,7 +30,7 @@ func (e *engine) load() (*image, error) {
 	if progress == nil {
 		progress = func(int64) {}
 	}
-	l := loader{image: img, rev: img.compacted, last: true}
+	l := loader{Image: img, rev: img.Compacted, last: true}
 	n := int64(0)
 	for it.First(); it.Valid(); it.Next() {
 		value, err := it.ValueAndErr()
@@ -66,7 +50,7 @@ func (e *engine) load() (*image, error) {
 	if !l.last {
 		return nil, fmt.Errorf("%w: the end of revision %d is missing", errRecord, l.rev)
 	}
-	img.rev = max(img.rev, l.rev)
+	img.Rev = max(img.Rev, l.rev)
 	return img, img.bind()
 }
 
@@ -75,8 +59,8 @@ const progressStep = 50_000
 
 // loader adds records in the order of the log.
 type loader struct {
-	*image
-	entry *entry
+	*Image
+	entry *mvcc.Entry
 	rev   storage.Revision // the last above the compaction
 	sub   uint32
 	last  bool // the transaction of rev is complete
@@ -88,67 +72,53 @@ func (l *loader) add(key, value []byte) error {
 		return err
 	}
 	l.kept += int64(recordSize(v))
-	r := v.kv().ModRevision
-	if r > l.compacted {
-		follows := l.last && r == max(l.rev, 1)+1 && v.sub == 0 || !l.last && r == l.rev && v.sub == l.sub+1
+	r := v.KV().ModRevision
+	if r > l.Compacted {
+		follows := l.last && r == max(l.rev, 1)+1 && v.Sub == 0 || !l.last && r == l.rev && v.Sub == l.sub+1
 		if !follows {
-			return fmt.Errorf("%w: revision %d.%d follows %d.%d", errRecord, r, v.sub, l.rev, l.sub)
+			return fmt.Errorf("%w: revision %d.%d follows %d.%d", errRecord, r, v.Sub, l.rev, l.sub)
 		}
-		l.rev, l.sub, l.last = r, v.sub, last
+		l.rev, l.sub, l.last = r, v.Sub, last
 	}
-	prev := l.entry.head.Load()
-	if r <= l.compacted {
+	prev := l.entry.Head.Load()
+	if r <= l.Compacted {
 		if prev != nil {
 			l.discard(prev)
 		}
-		if v.deleted {
+		if v.Deleted {
 			l.discard(v)
-			l.tree.Delete(v.kv().Key)
-			l.live.replace(prev, v)
+			l.Tree.Delete(v.KV().Key)
+			l.Live.Replace(prev, v)
 			return nil
 		}
 	} else {
-		v.prev.Store(prev)
-		l.log = l.log.append([]*version{v})
+		v.Prev.Store(prev)
+		l.Log = l.Log.Append([]*mvcc.Version{v})
 	}
-	l.live.replace(prev, v)
-	l.entry.head.Store(v)
+	l.Live.Replace(prev, v)
+	l.entry.Head.Store(v)
 	return nil
 }
 
 // intern finds the entry of key, or makes one, and returns its string.
 func (l *loader) intern(key []byte) string {
-	if e, ok := l.tree.Get(string(key)); ok {
+	if e, ok := l.Tree.Get(string(key)); ok {
 		l.entry = e
-		return e.head.Load().kv().Key
+		return e.Head.Load().KV().Key
 	}
 	k := string(key)
-	l.entry = &entry{}
-	l.tree.Set(k, l.entry)
+	l.entry = &mvcc.Entry{}
+	l.Tree.Set(k, l.entry)
 	return k
 }
 
-func (l *loader) discard(v *version) {
+func (l *loader) discard(v *mvcc.Version) {
 	l.kept -= int64(recordSize(v))
-	l.garbage.add(v)
-}
-
-// bind finds the keys of the leases. A key may only name an existing lease.
-func (img *image) bind() (err error) {
-	img.tree.Scan(func(key string, e *entry) bool {
-		kv := e.head.Load().live()
-		if kv != nil && kv.Lease != 0 && img.leases.Find(kv.Lease) == nil {
-			err = fmt.Errorf("%w: key %q is bound to lease %d, which is missing", errRecord, key, kv.Lease)
-		} else if kv != nil {
-			img.leases.Rebind(nil, kv)
-		}
-		return err == nil
-	})
-	return err
+	l.Garbage.add(v)
 }
 
 // loadMeta reads the records that are not part of the log.
-func (e *engine) loadMeta(img *image) error {
+func (e *Engine) loadMeta(img *Image) error {
 	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: []byte{metaPrefix}})
 	if err != nil {
 		return err
@@ -165,13 +135,13 @@ func (e *engine) loadMeta(img *image) error {
 		case string(key) == string(formatKey):
 			format = n
 		case string(key) == string(compactedKey):
-			img.compacted = storage.Revision(n)
-			img.rev = max(img.rev, img.compacted)
+			img.Compacted = storage.Revision(n)
+			img.Rev = max(img.Rev, img.Compacted)
 		case len(key) == 10 && key[1] == 't':
 			r := storage.Revision(binary.BigEndian.Uint64(key[2:]))
-			img.marks = append(img.marks, mark{r, time.Unix(0, int64(n))})
+			img.Marks = append(img.Marks, Mark{r, time.Unix(0, int64(n))})
 		case len(key) == 10 && key[1] == 'l':
-			img.leases.Grant(storage.LeaseID(binary.BigEndian.Uint64(key[2:])), time.Duration(n)*time.Second, time.Now())
+			img.Leases.Grant(storage.LeaseID(binary.BigEndian.Uint64(key[2:])), time.Duration(n)*time.Second, time.Now())
 		default:
 			return fmt.Errorf("%w: unknown key %x", errRecord, key)
 		}

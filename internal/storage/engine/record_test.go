@@ -1,15 +1,17 @@
-package local
+package engine
 
 import (
 	"testing"
 
 	"fairlead.dev/storage"
+
+	"fairlead.dev/internal/storage/mvcc"
 )
 
 // FuzzRecord feeds the decoder with arbitrary bytes: they are refused, or the encoder writes the
 // same bytes again.
 func FuzzRecord(f *testing.F) {
-	seed := newVersion(storage.KeyValue{Key: "/a", Value: []byte("b"), CreateRevision: 2, ModRevision: 5, Version: 2, Lease: 9}, 3, false)
+	seed := mvcc.NewVersion(storage.KeyValue{Key: "/a", Value: []byte("b"), CreateRevision: 2, ModRevision: 5, Version: 2, Lease: 9}, 3, false)
 	b := make([]byte, recordSize(seed))
 	encodeRecord(b, seed, true)
 	f.Add(appendRecordKey(nil, 5, 3), b)
@@ -19,12 +21,12 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if v.deleted {
+		if v.Deleted {
 			return // other fields of a tombstone are not kept
 		}
 		again := make([]byte, recordSize(v))
 		encodeRecord(again, v, last)
-		if string(again) != string(b) || string(appendRecordKey(nil, v.kv().ModRevision, v.sub)) != string(key) {
+		if string(again) != string(b) || string(appendRecordKey(nil, v.KV().ModRevision, v.Sub)) != string(key) {
 			t.Errorf("%x %x became %x", key, b, again)
 		}
 	})

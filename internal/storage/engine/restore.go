@@ -1,4 +1,4 @@
-package local
+package engine
 
 import (
 	"errors"
@@ -12,14 +12,14 @@ import (
 
 	"fairlead.dev/internal/storage/datadir"
 	"fairlead.dev/internal/storage/guard"
+	"fairlead.dev/internal/storage/mvcc"
 )
 
 // Restore makes dir a store that holds kvs, each at its revisions and in their order, and leases,
 // with their full TTL. The store is at revision r and compacted there: watchers of the original
 // store list again, and revisions continue from r. dir must be empty or missing; a Restore that was
-// interrupted can be repeated. Errors: as for Open, and ErrExists if dir holds a store.
+// interrupted can be repeated. Errors: as for Open, and datadir.ErrExists if dir holds a store.
 func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue, leases []storage.Lease, progress func(done, total int64)) error {
-	o = o.withDefaults()
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue,
 		return err
 	}
 	if marker == datadir.Ready {
-		return fmt.Errorf("%s %w: choose an empty directory", dir, ErrExists)
+		return fmt.Errorf("%s %w: choose an empty directory", dir, datadir.ErrExists)
 	}
 	sub := o.FS.PathJoin(dir, datadir.EngineDir)
 	err = errors.Join(datadir.Make(o.FS, dir), datadir.WriteMarker(o.FS, dir, datadir.Creating), o.FS.RemoveAll(sub), datadir.Make(o.FS, sub))
@@ -72,10 +72,10 @@ func fill(db *pebble.DB, r storage.Revision, kvs []*storage.KeyValue, leases []s
 		if place++; kv.ModRevision != last {
 			last, place = kv.ModRevision, 0
 		}
-		v := newVersion(*kv, place, false)
+		v := mvcc.NewVersion(*kv, place, false)
 		value := make([]byte, recordSize(v))
 		encodeRecord(value, v, false)
-		b.Set(appendRecordKey(nil, kv.ModRevision, v.sub), value, nil)
+		b.Set(appendRecordKey(nil, kv.ModRevision, v.Sub), value, nil)
 		if b.Len() < fillBytes && i+1 < len(kvs) {
 			continue
 		}

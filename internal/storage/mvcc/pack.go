@@ -1,0 +1,36 @@
+package mvcc
+
+import (
+	"bytes"
+
+	"fairlead.dev/internal/delta"
+)
+
+const (
+	// minPackSize is the size of the smallest value that is packed.
+	minPackSize = 256
+	// maxPackChain bounds how many later versions must be restored to read one: of so many versions
+	// of a key one stays whole.
+	maxPackChain = 16
+)
+
+// A Packer packs versions: one goroutine at a time may use it.
+type Packer struct{ scratch []byte }
+
+// Pack packs a version, which may be nil, against the next one, if that makes it much smaller.
+func (p *Packer) Pack(v, next *Version) {
+	if v == nil || v.Deleted || next.Deleted {
+		return
+	}
+	b := v.body.Load()
+	if b.base != nil || len(b.kv.Value) < minPackSize || b.kv.Version%maxPackChain == 0 {
+		return
+	}
+	p.scratch = delta.Append(p.scratch[:0], next.body.Load().whole().Value, b.kv.Value)
+	if len(p.scratch) > len(b.kv.Value)/2 {
+		return
+	}
+	kv := b.kv
+	kv.Value = bytes.Clone(p.scratch)
+	v.body.Store(&body{kv: kv, base: &next.body})
+}
