@@ -139,11 +139,11 @@ func webhookURL(f *check.Errors, p *check.Path, s string) {
 }
 
 func webhookService(f *check.Errors, p *check.Path, s *admissionv1.ServiceReference) {
-	if s.Name == "" {
-		f.Required(p.Child("name"), "service name is required")
-	}
 	if s.Namespace == "" {
-		f.Required(p.Child("namespace"), "service namespace is required")
+		f.Required(p.Child("name"), "") // kube-apiserver passes name and namespace in the wrong order
+	}
+	if s.Name == "" {
+		f.Required(p.Child("namespace"), "")
 	}
 	if n := ptr.Deref(s.Port, 443); len(validation.IsValidPortNum(int(n))) > 0 {
 		f.Invalid(p.Child("port"), n, "port is not valid: "+strings.Join(validation.IsValidPortNum(int(n)), ","))
@@ -159,9 +159,10 @@ func webhookService(f *check.Errors, p *check.Path, s *admissionv1.ServiceRefere
 	if !strings.HasPrefix(path, "/") {
 		f.Invalid(at, path, "must start with a '/'")
 	}
-	for i, step := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/") {
+	for i, step := range strings.Split(strings.TrimSuffix(path[1:], "/"), "/") {
 		if step == "" {
 			f.Invalid(at, path, fmt.Sprintf("segment[%d] may not be empty", i))
+			continue
 		}
 		for _, msg := range validation.IsDNS1123Subdomain(step) {
 			f.Invalid(at, path, fmt.Sprintf("segment[%d]: %v", i, msg))
