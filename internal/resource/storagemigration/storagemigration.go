@@ -3,7 +3,11 @@ package storagemigration
 
 import (
 	migrationv1 "k8s.io/api/storagemigration/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
@@ -45,18 +49,61 @@ func strategy() resource.Strategy {
 		resource.RestoreMeta(m, old)
 		keep(m, old)
 	}
-	r.Validate = func(m *migrationv1.StorageVersionMigration) field.ErrorList {
-		var f check.Errors
-		if m.Spec.Resource.Resource == "" {
-			f.Required(check.At("spec", "resource", "resource"), "resource is required")
-		}
-		return f.List()
-	}
+	r.Validate = validate
 	r.ValidateUpdate = func(m, old *migrationv1.StorageVersionMigration) field.ErrorList {
 		var f check.Errors
-		f.Same(check.At("spec", "resource"), m.Spec.Resource, old.Spec.Resource)
+		f.Add(validate(m)...)
+		f.Same(check.At("spec"), internalSpec(m.Spec), internalSpec(old.Spec))
 		return f.List()
 	}
+	r.ValidateStatusUpdate = validateStatusUpdate
 	r.RequireResourceVersion = true
 	return r.Strategy()
+}
+
+// internalSpec is a spec as kube-apiserver's messages show it: its internal types have no names for JSON.
+type internalSpec struct{ Resource metav1.GroupResource }
+
+func validate(m *migrationv1.StorageVersionMigration) field.ErrorList {
+	var f check.Errors
+	p := check.At("spec", "resource")
+	if name := m.Spec.Resource.Resource; name == "" {
+		f.Required(p.Child("resource"), "resource is required to be set")
+	} else {
+		f.Each(p.Child("resource"), name, validation.IsDNS1035Label(name))
+	}
+	if group := m.Spec.Resource.Group; group != "" {
+		f.Subdomain(p.Child("group"), group)
+	}
+	return f.List()
+}
+
+// validateStatusUpdate holds a migration to one resource version and one outcome.
+func validateStatusUpdate(m, old *migrationv1.StorageVersionMigration) field.ErrorList {
+	var f check.Errors
+	at, conditions := check.At("status", "resourceVersion"), check.At("status", "conditions")
+	if v := m.Status.ResourceVersion; v != "" {
+		if _, err := resourceversion.CompareResourceVersion(v, v); err != nil {
+			f.Invalid(at, v, err.Error())
+		}
+	}
+	f.Add(metavalidation.ValidateConditions(m.Status.Conditions, conditions.Field())...)
+	if old.Status.ResourceVersion != "" {
+		f.Same(at, m.Status.ResourceVersion, old.Status.ResourceVersion)
+	}
+	if has(m, migrationv1.MigrationSucceeded) && has(m, migrationv1.MigrationFailed) {
+		f.Invalid(conditions, m.Status.Conditions, "Both success and failed conditions cannot be true at the same time")
+	}
+	if has(old, migrationv1.MigrationSucceeded) && !has(m, migrationv1.MigrationSucceeded) {
+		f.Invalid(conditions, m.Status.Conditions, "Success condition cannot be set to false once it is true")
+	}
+	if has(old, migrationv1.MigrationFailed) && !has(m, migrationv1.MigrationFailed) {
+		f.Invalid(conditions, m.Status.Conditions, "Failed condition cannot be set to false once it is true")
+	}
+	return f.List()
+}
+
+// has reports whether the condition is true.
+func has(m *migrationv1.StorageVersionMigration, condition migrationv1.MigrationConditionType) bool {
+	return meta.IsStatusConditionTrue(m.Status.Conditions, string(condition))
 }
