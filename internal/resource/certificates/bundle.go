@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
@@ -48,106 +46,64 @@ func validateBundle(b *certificatesv1.ClusterTrustBundle) field.ErrorList {
 	return f.List()
 }
 
+// bundle checks the certificates of a trust bundle. A bundle with an entry that is none of an authority is not checked
+// for duplicates.
 func bundle(f *check.Errors, p *check.Path, text string) {
 	const hidden = "<value omitted>"
-	seen := map[string]int{}
+	if len(text) > maxBundleSize {
+		f.Add(field.TooLong(p.Field(), "", maxBundleSize))
+		return
+	}
+	var order []string
+	entries := map[string][]int{} // indices by the certificate
+	before := f.Len()
 	for i, rest := 0, []byte(text); ; i++ {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
 			break
 		}
-		at := fmt.Sprintf("entry %d", i)
-		if block.Type != "CERTIFICATE" {
-			f.Invalid(p, hidden, at+fmt.Sprintf(" has bad block type: %v", block.Type))
-			return
+		if why := notAnchor(block); why != "" {
+			f.Invalid(p, hidden, fmt.Sprintf("entry %d %s", i, why))
+			continue
 		}
-		if len(block.Headers) > 0 {
-			f.Invalid(p, hidden, at+" has PEM block headers")
-			return
+		cert := string(block.Bytes)
+		if entries[cert] == nil {
+			order = append(order, cert)
 		}
-		cert, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			f.Invalid(p, hidden, at+" does not parse as X.509")
-			return
-		}
-		if !cert.IsCA {
-			f.Invalid(p, hidden, at+" does not have CA bit set")
-			return
-		}
-		if first, twice := seen[string(cert.Raw)]; twice {
-			f.Invalid(p, hidden, fmt.Sprintf("trust bundle has duplicate block (indices [%d %d])", first, i))
-		}
-		seen[string(cert.Raw)] = i
+		entries[cert] = append(entries[cert], i)
 	}
-	if len(seen) == 0 {
+	if f.Len() > before {
+		return
+	}
+	if len(entries) == 0 {
 		f.Invalid(p, hidden, "at least one trust anchor must be provided")
+	}
+	for _, cert := range order {
+		if indices := entries[cert]; len(indices) > 1 {
+			f.Invalid(p, hidden, fmt.Sprintf("duplicate trust anchor (indices %v)", indices))
+		}
 	}
 }
 
-var podRequestTable = resource.TableOf(func(r *certificatesv1.PodCertificateRequest) []any {
-	state := "Pending"
-	for _, c := range r.Status.Conditions {
-		switch c.Type {
-		case certificatesv1.PodCertificateRequestConditionTypeIssued, certificatesv1.PodCertificateRequestConditionTypeDenied,
-			certificatesv1.PodCertificateRequestConditionTypeFailed:
-			state = c.Type
-		}
-	}
-	return []any{
-		r.Name, r.Spec.PodName, r.Spec.ServiceAccountName, string(r.Spec.NodeName), r.Spec.SignerName, state,
-		labels.FormatLabels(r.Spec.UnverifiedUserAnnotations),
-	}
-},
-	resource.NameColumn,
-	resource.Text("PodName", "The pod that the certificate is for."),
-	resource.Text("ServiceAccountName", "The pod's service account."),
-	resource.Text("NodeName", "The pod's node."),
-	resource.Text("SignerName", "Who is asked to sign."),
-	resource.Text("State", "What has come of the request."),
-	resource.Text("UnverifiedUserAnnotations", "What the pod says of itself."),
-)
+// maxBundleSize is the maximum size of a trust bundle, in bytes.
+const maxBundleSize = 1 << 20
 
-func podRequestStrategy() resource.Strategy {
-	r := resource.SpecAndStatus(func(r *certificatesv1.PodCertificateRequest) (*certificatesv1.PodCertificateRequestSpec, *certificatesv1.PodCertificateRequestStatus) {
-		return &r.Spec, &r.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(r, old *certificatesv1.PodCertificateRequest) {
-		resource.RestoreMeta(r, old)
-		keep(r, old)
+// notAnchor returns why an entry is not the certificate of an authority, or "".
+func notAnchor(block *pem.Block) string {
+	if block.Type != "CERTIFICATE" {
+		return "has bad block type: " + block.Type
 	}
-	r.Default = func(r *certificatesv1.PodCertificateRequest) {
-		if r.Spec.MaxExpirationSeconds == nil {
-			day := int32(86400)
-			r.Spec.MaxExpirationSeconds = &day
-		}
+	if len(block.Headers) > 0 {
+		return "has PEM block headers"
 	}
-	r.Validate = func(r *certificatesv1.PodCertificateRequest) field.ErrorList {
-		var f check.Errors
-		p, s := check.At("spec"), &r.Spec
-		podspec.SignerName(&f, p.Child("signerName"), s.SignerName)
-		f.Subdomain(p.Child("podName"), s.PodName)
-		f.Each(p.Child("serviceAccountName"), s.ServiceAccountName, apivalidation.ValidateServiceAccountName(s.ServiceAccountName, false))
-		f.Subdomain(p.Child("nodeName"), string(s.NodeName))
-		if s.PodUID == "" {
-			f.Required(p.Child("podUID"), "")
-		}
-		if s.ServiceAccountUID == "" {
-			f.Required(p.Child("serviceAccountUID"), "")
-		}
-		if s.NodeUID == "" {
-			f.Required(p.Child("nodeUID"), "")
-		}
-		if n := s.MaxExpirationSeconds; n != nil && *n < 3600 {
-			f.Invalid(p.Child("maxExpirationSeconds"), *n, "must be in the range [3600, 7862400]")
-		}
-		return f.List()
+	cert, err := x509.ParseCertificate(block.Bytes)
+	switch {
+	case err != nil:
+		return "does not parse as X.509"
+	case !cert.IsCA:
+		return "does not have the CA bit set"
+	case !cert.BasicConstraintsValid:
+		return "has invalid basic constraints"
 	}
-	r.ValidateUpdate = func(r, old *certificatesv1.PodCertificateRequest) field.ErrorList {
-		var f check.Errors
-		f.Same(check.At("spec"), r.Spec, old.Spec)
-		return f.List()
-	}
-	r.RequireResourceVersion = true
-	return r.Strategy()
+	return ""
 }

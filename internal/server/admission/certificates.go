@@ -9,7 +9,9 @@ import (
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource/certificates"
 	"fairlead.dev/internal/server/auth"
@@ -22,6 +24,7 @@ type Certificates struct{ Authorizer auth.Authorizer }
 
 var (
 	csrs         = schema.GroupResource{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}
+	podRequests  = schema.GroupResource{Group: "certificates.k8s.io", Resource: "podcertificaterequests"}
 	trustBundles = schema.GroupResource{Group: "certificates.k8s.io", Resource: "clustertrustbundles"}
 )
 
@@ -41,6 +44,8 @@ func (p Certificates) Validate(ctx context.Context, r *Request) error {
 	switch r.GroupResource() {
 	case csrs:
 		return p.request(ctx, r)
+	case podRequests:
+		return p.podRequest(ctx, r)
 	case trustBundles:
 		return p.bundle(ctx, r)
 	}
@@ -69,6 +74,22 @@ func (p Certificates) request(ctx context.Context, r *Request) error {
 		}
 	}
 	return nil
+}
+
+// podRequest requires permission to sign for the request's signer. As in kube-apiserver, where validation checks it, a
+// refusal is an invalid object.
+func (p Certificates) podRequest(ctx context.Context, r *Request) error {
+	if r.Verb != Update || r.Subresource != "status" {
+		return nil
+	}
+	now, old := r.Object.(*certificatesv1.PodCertificateRequest), r.Old.(*certificatesv1.PodCertificateRequest)
+	signer := old.Spec.SignerName
+	if equality.Semantic.DeepEqual(now.Status, old.Status) || p.may(ctx, r.User, "sign", signer) {
+		return nil
+	}
+	return apierrors.NewInvalid(r.Kind().GroupKind(), now.Name, field.ErrorList{
+		field.Forbidden(field.NewPath("spec", "signerName"), fmt.Sprintf("User %q is not permitted to \"sign\" for signer %q", r.User.Name, signer)),
+	})
 }
 
 // bundle requires permission to attest for the bundle's signer, if it has one, unless only fields of the garbage

@@ -252,6 +252,37 @@ func TestAttest(t *testing.T) {
 	}
 }
 
+// TestPodCertificateSigner writes the status of a request as users who may and may not sign for its signer.
+func TestPodCertificateSigner(t *testing.T) {
+	pending := &certificatesv1.PodCertificateRequest{ObjectMeta: metav1.ObjectMeta{Name: "r"}, Spec: certificatesv1.PodCertificateRequestSpec{SignerName: "example.com/x"}}
+	denied := pending.DeepCopy()
+	denied.Status.Conditions = []metav1.Condition{{Type: certificatesv1.PodCertificateRequestConditionTypeDenied, Status: metav1.ConditionTrue}}
+	for _, c := range []struct {
+		name, may string // the signer that the user may sign for
+		new       *certificatesv1.PodCertificateRequest
+		want      string
+	}{
+		{"a signer", "example.com/x", denied, ""},
+		{"a signer of a domain", "example.com/*", denied, ""},
+		{"no change", "", pending, ""},
+		{"another signer", "example.com/y", denied,
+			`PodCertificateRequest.certificates.k8s.io "r" is invalid: spec.signerName: Forbidden: User "ann" is not permitted to "sign" for signer "example.com/x"`},
+	} {
+		p := admission.Certificates{Authorizer: auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
+			return a.Verb == "sign" && a.Group == "certificates.k8s.io" && a.Resource == "signers" && a.Name == c.may, "", nil
+		})}
+		r := request(admission.Update, "podcertificaterequests", "shop", "r", c.new, pending)
+		r.Subresource, r.User = "status", &auth.User{Name: "ann"}
+		got := ""
+		if err := admit(t, p, r); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 func TestCertificates(t *testing.T) {
 	only := auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
 		return a.Verb == "approve" && a.Resource == "signers" && a.Name == "example.com/*", "", nil
