@@ -48,3 +48,36 @@ func TestCertificateSigningRequest(t *testing.T) {
 	})
 	k.Created(t, []resourcetest.Case{{"no status", "status.conditions: [{type: Approved, status: 'True'}]", "status: {}"}})
 }
+
+// The errors are those of kube-apiserver 1.36.3.
+func TestApproval(t *testing.T) {
+	const (
+		approved = "{type: Approved, status: 'True'}"
+		denied   = "{type: Denied, status: 'True'}"
+		both     = `status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`
+		removed  = `status.conditions: Forbidden: updates may not remove a condition of type "Approved"`
+	)
+	pending := resourcetest.New(t, certificates.Resources(), request)
+	pending.Subresource(t, "approval", []resourcetest.Case{
+		{"approved", "status.conditions: [" + approved + "]"},
+		{"denied", "status.conditions: [" + denied + "]"},
+		{"failed", "status.conditions: [{type: Failed, status: 'True'}]"},
+		{"another type", "status.conditions: [{type: Other, status: Unknown}]"},
+		{"certificate, which it drops", "status.certificate: YQ=="},
+		{"both", "status.conditions: [" + approved + ", " + denied + "]", both},
+		{"twice", "status.conditions: [" + approved + ", " + approved + "]",
+			`status.conditions[1].type: Duplicate value: "Approved"`},
+		{"false", "status.conditions: [{type: Approved, status: 'False'}]",
+			`status.conditions[0].status: Unsupported value: "False": supported values: "True"`},
+		{"no status", "status.conditions: [{type: Approved}]", "status.conditions[0].status: Required value"},
+		{"no type", "status.conditions: [{type: '', status: 'True'}]", "status.conditions[0].type: Required value"},
+		{"unknown status", "status.conditions: [{type: Other, status: Maybe}]",
+			`status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"`},
+	})
+	resourcetest.New(t, certificates.Resources(), request+"status: {conditions: ["+approved+"]}\n").Subresource(t, "approval", []resourcetest.Case{
+		{"reason", "status.conditions: [{type: Approved, status: 'True', reason: R}]"},
+		{"removed", "status.conditions: []", removed},
+		{"denied too", "status.conditions: [" + approved + ", " + denied + "]", both},
+		{"denied instead", "status.conditions: [" + denied + "]", removed},
+	})
+}

@@ -189,6 +189,22 @@ func (k *Kind) Status(t *testing.T, cases []Case) {
 	})
 }
 
+// Subresource checks the errors of changing the valid object by a write of a subresource with rules of its own.
+func (k *Kind) Subresource(t *testing.T, name string, cases []Case) {
+	i := slices.IndexFunc(k.row.Subresources, func(s resource.Subresource) bool { return s.Name == name })
+	if i < 0 {
+		t.Fatalf("%s has no subresource %s", k.row.Plural, name)
+	}
+	sub := k.row.Subresources[i]
+	each(t, name, cases, func(t *testing.T, c Case) {
+		old, obj := k.object(t, "", false), k.object(t, c.change(), false)
+		stored(old)
+		stored(obj)
+		sub.PrepareForUpdate(obj, old)
+		same(t, lines(sub.ValidateUpdate(obj, old)), c.want())
+	})
+}
+
 // Warnings checks the warnings of creating the changed objects.
 func (k *Kind) Warnings(t *testing.T, cases []Case) {
 	each(t, "warnings", cases, func(t *testing.T, c Case) {
