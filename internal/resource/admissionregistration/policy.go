@@ -214,29 +214,58 @@ func validateMutatingPolicy(policy *admissionv1.MutatingAdmissionPolicy) field.E
 	var f check.Errors
 	p, s := check.At("spec"), &policy.Spec
 	policySpec(&f, p, s.FailurePolicy, s.ParamKind, s.MatchConstraints, s.MatchConditions)
+	mutableOperations(&f, p.Child("matchConstraints"), s.MatchConstraints)
 	variables(&f, p.Child("variables"), s.Variables)
 	if len(s.Mutations) == 0 {
 		f.Required(p.Child("mutations"), "mutations must contain at least one item")
 	}
-	for i, m := range s.Mutations {
-		at := p.Child("mutations").Index(i)
-		switch m.PatchType {
-		case "":
-			f.Required(at.Child("patchType"), "")
-		case admissionv1.PatchTypeApplyConfiguration:
-			if m.ApplyConfiguration == nil {
-				f.Required(at.Child("applyConfiguration"), "must be specified when patchType is ApplyConfiguration")
-			}
-		case admissionv1.PatchTypeJSONPatch:
-			if m.JSONPatch == nil {
-				f.Required(at.Child("jsonPatch"), "must be specified when patchType is JSONPatch")
-			}
-		default:
-			check.Known(&f, at.Child("patchType"), m.PatchType, admissionv1.PatchTypeApplyConfiguration, admissionv1.PatchTypeJSONPatch)
-		}
+	for i := range s.Mutations {
+		mutation(&f, p.Child("mutations").Index(i), &s.Mutations[i])
 	}
 	check.OneOf(&f, p.Child("reinvocationPolicy"), s.ReinvocationPolicy, admissionv1.IfNeededReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
 	return f.List()
+}
+
+// mutation requires the patch of its type, and only that.
+func mutation(f *check.Errors, p *check.Path, m *admissionv1.Mutation) {
+	apply, patch := p.Child("applyConfiguration"), p.Child("jsonPatch")
+	switch m.PatchType {
+	case "":
+		f.Required(p.Child("patchType"), "")
+	case admissionv1.PatchTypeApplyConfiguration:
+		if m.ApplyConfiguration == nil {
+			f.Required(apply, "must be specified when patchType is ApplyConfiguration")
+		} else if strings.TrimSpace(m.ApplyConfiguration.Expression) == "" {
+			f.Required(apply.Child("expression"), "")
+		}
+		if m.JSONPatch != nil {
+			f.Invalid(patch, "{jsonPatch}", "must not be specified when patchType is ApplyConfiguration")
+		}
+	case admissionv1.PatchTypeJSONPatch:
+		if m.JSONPatch == nil {
+			f.Required(patch, "must be specified when patchType is JSONPatch")
+		} else if strings.TrimSpace(m.JSONPatch.Expression) == "" {
+			f.Required(patch.Child("expression"), "")
+		}
+		if m.ApplyConfiguration != nil {
+			f.Invalid(apply, "{applyConfiguration}", "must not be specified when patchType is JSONPatch")
+		}
+	default:
+		check.Known(f, p.Child("patchType"), m.PatchType, admissionv1.PatchTypeApplyConfiguration, admissionv1.PatchTypeJSONPatch)
+	}
+}
+
+// mutableOperations refuses rules for deletions, which have no object to change. Its errors do not tell the rule, as in
+// kube-apiserver.
+func mutableOperations(f *check.Errors, p *check.Path, m *admissionv1.MatchResources) {
+	if m == nil {
+		return
+	}
+	for _, r := range m.ResourceRules {
+		for _, o := range r.Operations {
+			check.Known(f, p.Child("resourceRules", "operations"), o, admissionv1.OperationAll, admissionv1.Connect, admissionv1.Create, admissionv1.Update)
+		}
+	}
 }
 
 func validatingBindingStrategy() resource.Strategy {
@@ -282,6 +311,7 @@ func mutatingBindingStrategy() resource.Strategy {
 	validate := func(b *admissionv1.MutatingAdmissionPolicyBinding) field.ErrorList {
 		var f check.Errors
 		bindingSpec(&f, check.At("spec"), b.Spec.PolicyName, b.Spec.ParamRef, b.Spec.MatchResources)
+		mutableOperations(&f, check.At("spec", "matchResources"), b.Spec.MatchResources)
 		return f.List()
 	}
 	r.Validate = validate
