@@ -23,8 +23,8 @@ var bundleStrategy = resource.Rules[*certificatesv1.ClusterTrustBundle]{
 	Validate: validateBundle,
 	ValidateUpdate: func(b, old *certificatesv1.ClusterTrustBundle) field.ErrorList {
 		var f check.Errors
-		f.Same(check.At("spec", "signerName"), b.Spec.SignerName, old.Spec.SignerName)
 		f.Add(validateBundle(b)...)
+		f.Same(check.At("spec", "signerName"), b.Spec.SignerName, old.Spec.SignerName)
 		return f.List()
 	},
 	RequireResourceVersion: true,
