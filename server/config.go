@@ -131,6 +131,11 @@ type Check struct {
 	Of func(ctx context.Context) error
 }
 
+// A Describer describes the served resources to clients, as discovery and OpenAPI do.
+type Describer interface {
+	Set(resources []*resource.Resource)
+}
+
 // Subresource names a subresource of a resource.
 type Subresource struct {
 	schema.GroupResource

@@ -22,8 +22,3 @@ func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
 	before.End(s.hub, now)
 	s.streams.WakeRetired()
 }
-
-// A Describer describes the served resources to clients, as discovery and OpenAPI do.
-type Describer interface {
-	Set(resources []*resource.Resource)
-}

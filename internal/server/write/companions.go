@@ -8,12 +8,6 @@ import (
 	"fairlead.dev/storage"
 )
 
-// companions are writes in the same transaction as that of an object.
-type companions struct {
-	conditions []storage.Condition
-	ops        []storage.Op
-}
-
 // along returns the companions that admission has added to a request.
 func (c *Operation) along(ar *admission.Request) (with companions, err error) {
 	for _, m := range ar.Companions() {

@@ -30,3 +30,9 @@ func (w *Written) Object() resource.Object { return w.obj }
 
 // Revision returns the revision of the commit.
 func (w *Written) Revision() storage.Revision { return w.rev }
+
+// companions are writes in the same transaction as that of an object.
+type companions struct {
+	conditions []storage.Condition
+	ops        []storage.Op
+}
