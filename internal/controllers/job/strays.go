@@ -31,11 +31,25 @@ func (c *jobs) releaseStray(ctx context.Context, p *corev1.Pod) (controller.Resu
 		if ref.Kind != kind.Kind || ref.APIVersion != batchv1.SchemeGroupVersion.String() {
 			return controller.Result{}, nil // belongs to another kind of owner
 		}
-		if j, ok := c.owners.Of(p); ok && (!isFinished(j) || !isOurs(j)) {
-			return controller.Result{}, nil
+		j, err := c.ownerOf(ctx, p, ref)
+		if err != nil || j != nil && (!isFinished(j) || !isOurs(j)) {
+			return controller.Result{}, err
 		}
 	}
 	return controller.Result{}, c.untrack(ctx, p)
+}
+
+// ownerOf returns the Job of a pod, or nil if it is gone. The informer of pods may be ahead of that of Jobs, so the server
+// is asked for a Job that the informer does not have.
+func (c *jobs) ownerOf(ctx context.Context, p *corev1.Pod, ref *metav1.OwnerReference) (*batchv1.Job, error) {
+	if j, ok := c.owners.Of(p); ok {
+		return j, nil
+	}
+	j, err := c.all.API.Namespace(p.Namespace).Get(ctx, ref.Name)
+	if apierrors.IsNotFound(err) || err == nil && j.UID != ref.UID {
+		return nil, nil
+	}
+	return j, err
 }
 
 // untrack removes the tracking finalizer from a pod. A missing pod is not an error.
