@@ -96,5 +96,4 @@ var reasons = map[string]string{
 	`resource/v1.ResourceSliceSpec.PartitionTypeAttribute ifDisabled(DRAPartitionableDevicesType)=+k8s:forbidden`:  alphaFeature,
 	`resource/v1.ResourceSliceSpec.SkipNodeOperations listType=set`:                                                alphaFeature,
 	`resource/v1.SkipNodeOperation enum`:                                                                           alphaFeature,
-	`storagemigration/v1.StorageVersionMigrationStatus.Conditions alpha(since: "1.37")=+k8s:listType=map`:          alphaTag,
 }

@@ -187,7 +187,11 @@ func (c chain) times(leaf *x509.Certificate) bool {
 		return false
 	}
 	lifetime := leaf.NotAfter.Sub(leaf.NotBefore)
-	switch longest := *c.r.Spec.MaxExpirationSeconds; {
+	longest := int32(maxExpiration)
+	if n := c.r.Spec.MaxExpirationSeconds; n != nil {
+		longest = *n
+	}
+	switch {
 	case !s.NotBefore.Time.Equal(leaf.NotBefore):
 		c.Invalid(before, s.NotBefore.Time, "must be set to the NotBefore time encoded in the leaf certificate")
 	case s.NotBefore.Time.Sub(c.now).Abs() >= maxSkew:

@@ -93,6 +93,10 @@ func validatePodRequest(r *certificatesv1.PodCertificateRequest) field.ErrorList
 	uid(&f, p.Child("serviceAccountUID"), s.ServiceAccountUID)
 	f.Subdomain(p.Child("nodeName"), string(s.NodeName))
 	uid(&f, p.Child("nodeUID"), s.NodeUID)
+	if s.MaxExpirationSeconds == nil {
+		f.Required(p.Child("maxExpirationSeconds"), "must be set")
+		return f.List()
+	}
 	longest := int32(maxExpiration)
 	if domain, _, _ := strings.Cut(s.SignerName, "/"); domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io") {
 		longest = maxKubernetesExpiration
