@@ -10,23 +10,6 @@ import (
 // byte is one of those looked for. (A borrow may set bits above the first one found, never below.)
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 
-// quoteOrBackslash returns the first index from i on of a quote or a backslash, or len(b).
-func quoteOrBackslash(b []byte, i int) int {
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		quote, backslash := x^(ones*'"'), x^(ones*'\\')
-		if found := ((quote-ones)&^quote | (backslash-ones)&^backslash) & highs; found != 0 {
-			return i + bits.TrailingZeros64(found)/8
-		}
-	}
-	for ; i < len(b); i++ {
-		if b[i] == '"' || b[i] == '\\' {
-			return i
-		}
-	}
-	return len(b)
-}
-
 // Special returns the first index from i on of a byte that a string may not hold as it is, or that needs a closer
 // look: a quote, a backslash, a control character, or a byte that is not ASCII. Without such a byte it returns len(b).
 func Special(b []byte, i int) int {

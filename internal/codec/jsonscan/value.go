@@ -1,5 +1,10 @@
 package jsonscan
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // Space returns the index of the first byte from i on that is not white space, or len(b).
 func Space(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
@@ -34,14 +39,27 @@ func Value(b []byte, i int) int {
 
 // String returns the index after the string whose opening quote is b[i], or -1 if it does not end.
 func String(b []byte, i int) int {
-	for i++; ; i += 2 { // past the quote, and past each escaped byte
-		if i = quoteOrBackslash(b, i); i >= len(b) {
-			return -1
+	for i++; i < len(b); {
+		if i+8 <= len(b) {
+			x := binary.LittleEndian.Uint64(b[i:])
+			quote, backslash := x^(ones*'"'), x^(ones*'\\')
+			found := ((quote-ones)&^quote | (backslash-ones)&^backslash) & highs
+			if found == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(found) / 8
 		}
-		if b[i] == '"' {
+		switch b[i] {
+		case '"':
 			return i + 1
+		case '\\':
+			i += 2 // past the escaped byte
+		default:
+			i++
 		}
 	}
+	return -1
 }
 
 // class tells the bytes that matter between brackets: the change of depth for a bracket, and 2 for a quote.

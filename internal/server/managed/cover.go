@@ -1,6 +1,8 @@
 package managed
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/codec/jsonscan"
@@ -32,21 +34,34 @@ func covers(config, set []byte, s *openapi.Shape) bool { return parse(set).in(co
 
 // in reports whether the value has all paths of the set.
 func (n *node) in(value []byte, s *openapi.Shape) bool {
-	var there items
-	listed := s.Kind == openapi.Keyed || s.Kind == openapi.Set
-	if listed {
-		there = itemsOf(value, s)
+	if s.Kind == openapi.Keyed || s.Kind == openapi.Set {
+		return n.inItems(itemsOf(value, s), s)
 	}
+	var room [16]jsonscan.Member
+	members := jsonscan.Members(room[:0], value)
 	for i := range n.kids {
 		k := &n.kids[i]
-		if !listed && k.element[0] == 'f' {
-			_, shape := fieldOf(s, []byte(k.element[2:]))
-			v := jsonscan.Find(value, k.element[2:])
-			if v == nil || shape == nil || len(k.kids) > 0 && !k.in(v, shape) || len(k.kids) == 0 && !hasFields(v, shape) {
-				return false
-			}
-			continue
+		if k.element[0] != 'f' {
+			return false
 		}
+		name := k.element[2:]
+		at := slices.IndexFunc(members, func(m jsonscan.Member) bool { return m.Is(name) })
+		if at < 0 {
+			return false
+		}
+		_, shape := fieldOf(s, []byte(name))
+		v := members[at].Value
+		if shape == nil || len(k.kids) > 0 && !k.in(v, shape) || len(k.kids) == 0 && !hasFields(v, shape) {
+			return false
+		}
+	}
+	return true
+}
+
+// inItems reports whether the list has all paths of the set.
+func (n *node) inItems(there items, s *openapi.Shape) bool {
+	for i := range n.kids {
+		k := &n.kids[i]
 		at := there.find(k.element)
 		if at < 0 || len(there.list[at].values) != 1 || len(k.kids) > 0 && !k.in(there.list[at].values[0], s.Elem) {
 			return false
