@@ -18,10 +18,10 @@ const imageReportDelay = 10 * time.Second
 // Node has been deleted.
 func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
 	if k.inOutage() {
-		return time.Time{}, nil
+		return time.Time{}, k.leave(ctx)
 	}
 	now := time.Now()
-	if now.Sub(k.heartbeat.reported) >= statusReportFrequency || k.hasNews(now) {
+	if now.Sub(k.heartbeat.reported) >= k.options.statusPeriod() || k.hasNews(now) {
 		if err := k.report(ctx, now); err != nil {
 			return time.Time{}, err
 		}
@@ -29,22 +29,35 @@ func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
 	if k.heartbeat.retired {
 		return time.Time{}, nil
 	}
-	if err := k.renew(ctx, now); err != nil {
+	if err := k.renew(ctx, now, k.options.LeaseDuration); err != nil {
 		return time.Time{}, err
 	}
 	if k.heartbeat.retired {
 		return time.Time{}, nil
 	}
-	if !k.heartbeat.renewed.IsZero() && now.Sub(k.heartbeat.renewed) > k.options.LeaseDuration && k.heartbeat.reported.Before(now) {
+	late := k.heartbeat.left || !k.heartbeat.renewed.IsZero() && now.Sub(k.heartbeat.renewed) > k.options.LeaseDuration
+	if late && k.heartbeat.reported.Before(now) {
 		// The node lifecycle controller may have set conditions to Unknown.
 		if err := k.report(ctx, now); err != nil || k.heartbeat.retired {
 			return time.Time{}, err
 		}
 	}
-	k.heartbeat.renewed = now
+	k.heartbeat.renewed, k.heartbeat.left = now, false
 	// Up to a tenth earlier, so that nodes that started together drift apart.
 	period := k.options.LeaseDuration / 4
 	return now.Add(period - rand.N(period/10)), nil
+}
+
+// leave shortens a long lease once at the beginning of an outage.
+func (k *kubelet) leave(ctx context.Context) error {
+	if !k.options.RareHeartbeats || k.heartbeat.left || k.heartbeat.retired {
+		return nil
+	}
+	if err := k.renew(ctx, time.Now(), outageLease); err != nil {
+		return err
+	}
+	k.heartbeat.left = true
+	return nil
 }
 
 // report writes the Node's status with new heartbeat times.
@@ -85,10 +98,10 @@ func (k *kubelet) hasNews(now time.Time) bool {
 }
 
 // renew writes the lease on top of the version written last, and reads the server's only if that fails.
-func (k *kubelet) renew(ctx context.Context, now time.Time) error {
+func (k *kubelet) renew(ctx context.Context, now time.Time, valid time.Duration) error {
 	if last := k.heartbeat.lease; last != nil {
 		next := *last
-		next.Spec.RenewTime = &metav1.MicroTime{Time: now}
+		next.Spec.RenewTime, next.Spec.LeaseDurationSeconds = &metav1.MicroTime{Time: now}, leaseSeconds(valid)
 		lease, err := k.leases.Update(ctx, &next)
 		if err == nil {
 			k.heartbeat.lease = lease
@@ -108,10 +121,11 @@ func (k *kubelet) renew(ctx context.Context, now time.Time) error {
 		} else if err != nil {
 			return err
 		}
-		lease, err = k.leases.Create(ctx, k.lease(now))
+		lease, err = k.leases.Create(ctx, k.lease(now, valid))
 	} else if err == nil {
 		next := *lease
-		next.OwnerReferences, next.Spec = k.lease(now).OwnerReferences, k.lease(now).Spec
+		fresh := k.lease(now, valid)
+		next.OwnerReferences, next.Spec = fresh.OwnerReferences, fresh.Spec
 		lease, err = k.leases.Update(ctx, &next)
 	}
 	if err == nil {
@@ -120,7 +134,7 @@ func (k *kubelet) renew(ctx context.Context, now time.Time) error {
 	return err
 }
 
-func (k *kubelet) lease(now time.Time) *coordinationv1.Lease {
+func (k *kubelet) lease(now time.Time, valid time.Duration) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: k.name,
@@ -130,11 +144,13 @@ func (k *kubelet) lease(now time.Time) *coordinationv1.Lease {
 		},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity:       ptr.To(k.name),
-			LeaseDurationSeconds: ptr.To(max(1, int32(k.options.LeaseDuration/time.Second))),
+			LeaseDurationSeconds: leaseSeconds(valid),
 			RenewTime:            &metav1.MicroTime{Time: now},
 		},
 	}
 }
+
+func leaseSeconds(d time.Duration) *int32 { return ptr.To(max(1, int32(d/time.Second))) }
 
 func (k *kubelet) retire() {
 	k.heartbeat.retired = true

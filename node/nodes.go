@@ -141,6 +141,7 @@ type heartbeat struct {
 	renewed  time.Time // when the lease was last renewed
 	reported time.Time // when the conditions were last reported
 	retired  bool      // the Node was deleted
+	left     bool      // the lease was shortened for an outage
 }
 
 // inOutage reports whether there is an outage.

@@ -35,9 +35,14 @@ type Options struct {
 	PodCIDR netip.Prefix
 	// NodeCIDR contains the nodes' own addresses; 172.16.0.0/12 by default.
 	NodeCIDR netip.Prefix
-	// LeaseDuration is how long a lease is valid, 40 seconds by default; it is renewed
-	// four times in that time.
+	// LeaseDuration is how long a lease is valid; it is renewed four times in that time. It is 40
+	// seconds by default, an hour with RareHeartbeats.
 	LeaseDuration time.Duration
+	// RareHeartbeats makes the nodes report their status once an hour in place of every five
+	// minutes, and renew long leases. When an outage begins, a node renews its lease for 40
+	// seconds. So a node lifecycle controller with nodelifecycle.Options.HonorLeases notices the
+	// outage as it does with frequent heartbeats, and an idle cluster hardly wakes.
+	RareHeartbeats bool
 	// StartAfter is how long a pod takes to start, and RunFor how long a pod that ends
 	// runs; by default no time and one second.
 	StartAfter time.Duration
@@ -78,10 +83,22 @@ const (
 	AllEvents
 )
 
-const statusReportFrequency = 5 * time.Minute
+// outageLease is the duration of the lease that a node with rare heartbeats leaves at the beginning of an outage.
+const outageLease = 40 * time.Second
+
+// statusPeriod returns the time between two status reports of a node without news.
+func (o Options) statusPeriod() time.Duration {
+	if o.RareHeartbeats {
+		return time.Hour
+	}
+	return 5 * time.Minute
+}
 
 func (o Options) complete() Options {
 	o.NamePrefix = cmp.Or(o.NamePrefix, "node-")
+	if o.LeaseDuration == 0 && o.RareHeartbeats {
+		o.LeaseDuration = time.Hour
+	}
 	o.LeaseDuration = cmp.Or(o.LeaseDuration, 40*time.Second)
 	o.RunFor = cmp.Or(o.RunFor, time.Second)
 	o.PodWorkers = cmp.Or(o.PodWorkers, 32)

@@ -103,6 +103,9 @@ func (k *kubelet) observe(n *corev1.Node) {
 			p.news()
 		}
 	}
+	if dark && k.options.RareHeartbeats {
+		k.heartbeats.Add(k)
+	}
 	if back {
 		k.heartbeats.Add(k)
 		for uid := range k.mu.pods {

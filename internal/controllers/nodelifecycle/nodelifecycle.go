@@ -57,10 +57,11 @@ func (c *lifecycle) watch() {
 	c.loop.Watch(controller.Handles(c.nodes, informer.Handler[*corev1.Node]{
 		Add: func(n *corev1.Node, _ bool) {
 			since := time.Now()
-			if _, beats := c.leases.Store().Get(corev1.NamespaceNodeLease, n.Name); !beats && nodeCondition(n, corev1.NodeReady) == nil {
+			lease, beats := c.leases.Store().Get(corev1.NamespaceNodeLease, n.Name)
+			if !beats && nodeCondition(n, corev1.NodeReady) == nil {
 				since = n.CreationTimestamp.Time
 			}
-			c.heartbeats.know(n.Name, since)
+			c.heartbeats.know(n.Name, since, duration(lease))
 			c.rec.Event(n, corev1.EventTypeNormal, "RegisteredNode", "Node %s event: Registered Node %s in Controller", n.Name, n.Name)
 			c.seen(n, c.zones.set(n))
 		},
@@ -76,10 +77,10 @@ func (c *lifecycle) watch() {
 			c.seen(n, c.zones.drop(n.Name))
 		},
 	}), controller.Handles(c.leases, informer.Handler[*coordinationv1.Lease]{
-		Add: func(l *coordinationv1.Lease, _ bool) { c.heartbeats.from(l.Name) },
+		Add: func(l *coordinationv1.Lease, _ bool) { c.heartbeats.fromLease(l.Name, duration(l)) },
 		Update: func(old, l *coordinationv1.Lease) {
-			if old.Spec.RenewTime.Before(l.Spec.RenewTime) {
-				c.heartbeats.from(l.Name)
+			if old.Spec.RenewTime.Before(l.Spec.RenewTime) && c.heartbeats.fromLease(l.Name, duration(l)) {
+				c.loop.EnqueueFor(controller.Key{Name: l.Name}, l)
 			}
 		},
 	}), controller.Handles(c.pods, informer.Handler[*corev1.Pod]{
@@ -90,6 +91,14 @@ func (c *lifecycle) watch() {
 			}
 		},
 	}))
+}
+
+// duration returns how long a Lease is valid, 0 if it does not say so or is nil.
+func duration(l *coordinationv1.Lease) time.Duration {
+	if l == nil || l.Spec.LeaseDurationSeconds == nil {
+		return 0
+	}
+	return time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
 }
 
 // seen enqueues a node, and all nodes when the first became ready or the last became NotReady.

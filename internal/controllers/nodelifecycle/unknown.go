@@ -33,7 +33,11 @@ func (c *lifecycle) checkHeartbeat(ctx context.Context, n *corev1.Node) (_ *core
 	if nodeCondition(n, corev1.NodeReady) == nil {
 		grace = c.o.StartupGrace
 	}
-	if left = grace - c.heartbeats.ago(n.Name); left > 0 {
+	ago, valid := c.heartbeats.last(n.Name)
+	if c.o.HonorLeases {
+		grace = max(grace, valid)
+	}
+	if left = grace - ago; left > 0 {
 		return n, left, nil
 	}
 	changed, wasReady := unknown(n, metav1.Now()), isReady(n)
