@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -15,11 +16,12 @@ import (
 )
 
 const (
-	firstPause = 50 * time.Millisecond // after a failure; doubles with each further one
-	mostPause  = 15 * time.Second
-	listPause  = 2 * time.Second  // the most before a list that a 410 asks for
-	steady     = time.Second      // a watch that lived so long was no failure
-	stall      = 60 * time.Second // a streamed list that takes longer is taken for not supported
+	firstPause   = 50 * time.Millisecond // after a failure; doubles with each further one
+	mostPause    = 15 * time.Second
+	listPause    = 2 * time.Second  // the most before a list that a 410 asks for
+	steady       = time.Second      // a watch that lived so long was no failure
+	watchTimeout = 5 * time.Minute  // Options.WatchTimeout if that is zero
+	stall        = 60 * time.Second // a streamed list that takes longer is taken for not supported
 )
 
 // follow keeps the store equal to the server's state until ctx ends.
@@ -91,7 +93,8 @@ func (i *Informer[T]) watchOnce(ctx context.Context) error {
 
 func (i *Informer[T]) watchOptions(rev string) metav1.ListOptions {
 	// Ends are spread so that not all watches of a server come back at the same time.
-	seconds := int64(300 + rand.IntN(300))
+	least := int64(cmp.Or(i.o.WatchTimeout, watchTimeout) / time.Second)
+	seconds := least + rand.Int64N(max(1, least))
 	return metav1.ListOptions{
 		LabelSelector: i.o.LabelSelector, FieldSelector: i.o.FieldSelector,
 		ResourceVersion: rev, AllowWatchBookmarks: true, TimeoutSeconds: &seconds,

@@ -26,6 +26,9 @@ type Options[T client.Object] struct {
 	// Resync, if positive, is the interval at which each handler gets Update(obj, obj) for
 	// every object. It is rarely needed.
 	Resync time.Duration
+	// WatchTimeout is the least time after which a watch is opened anew; each lasts up to
+	// twice as long, at random. Zero means 5 minutes.
+	WatchTimeout time.Duration
 	// Transform, if set, may change an object before it is stored, to drop parts that are
 	// not needed. It runs on the reading goroutine. Without one, equal parts of several
 	// objects share memory (client.Resource.Interned).

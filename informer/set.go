@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +21,9 @@ import (
 type Set struct {
 	c  *client.Client
 	ns string
-	mu struct {
+	// watchTimeout is that of the informers' Options.
+	watchTimeout time.Duration
+	mu           struct {
 		sync.Mutex
 		members map[any]*member // by reflect.Type, or view
 		run     context.Context // nil before Start
@@ -57,6 +60,13 @@ func (s *Set) Within(namespace string) *Set {
 	return s
 }
 
+// WithWatchTimeout sets Options.WatchTimeout of the set's informers, and returns the set. Call
+// it before For.
+func (s *Set) WithWatchTimeout(d time.Duration) *Set {
+	s.watchTimeout = d
+	return s
+}
+
 // Client returns the client that the informers use.
 func (s *Set) Client() *client.Client { return s.c }
 
@@ -85,7 +95,7 @@ func memberOf[T client.Object](s *Set, k any, resource func() client.Resource[T]
 	if m := s.mu.members[k]; m != nil {
 		return m.informer.(*Informer[T])
 	}
-	i := New(resource().WithoutManagedFields(), Options[T]{Namespace: s.ns})
+	i := New(resource().WithoutManagedFields(), Options[T]{Namespace: s.ns, WatchTimeout: s.watchTimeout})
 	m := &member{informer: i, run: i.Run, synced: i.Synced()}
 	s.mu.members[k] = m
 	if s.mu.run != nil {

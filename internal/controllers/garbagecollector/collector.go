@@ -1,6 +1,7 @@
 package garbagecollector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -38,13 +39,22 @@ type collector struct {
 	watch  monitors
 	rec    *client.Recorder
 	waits  podcontrol.Backoff
-	loop   *controller.Controller
+	// rediscover is that of the Options.
+	rediscover time.Duration
+	loop       *controller.Controller
+}
+
+// Options of the garbage collector.
+type Options struct {
+	// Rediscover is how long the set of resources counts without an event: the server may have been replaced by a
+	// newer one. Zero means 5 minutes.
+	Rediscover time.Duration
 }
 
 // New returns the garbage collector. It declares no sources by Watch: it follows all resources, which come and go while
 // it runs.
-func New(env controller.Env) controller.Runner {
-	c := &collector{env: env, graph: newGraph(), rec: env.Recorder.From("garbage-collector-controller", ""), waits: podcontrol.Backoff{First: firstWait, Max: maxWait}}
+func New(env controller.Env, o Options) controller.Runner {
+	c := &collector{env: env, rediscover: cmp.Or(o.Rediscover, 5*time.Minute), graph: newGraph(), rec: env.Recorder.From("garbage-collector-controller", ""), waits: podcontrol.Backoff{First: firstWait, Max: maxWait}}
 	c.watch.init(c)
 	c.loop = controller.New("garbagecollector", c.reconcile, controller.Options{Workers: workers, Trace: env.Client.Trace()})
 	return c

@@ -17,9 +17,6 @@ const (
 	settle = 500 * time.Millisecond
 	// retryDiscovery is the pause after a complete or partial failure of discovery.
 	retryDiscovery = 5 * time.Second
-	// rediscover is how long the set of resources counts without an event: the server may have been replaced by a
-	// newer one.
-	rediscover = 5 * time.Minute
 	// patience limits the wait for the first lists, so that one broken resource does not prevent all collection.
 	patience = 30 * time.Second
 )
@@ -54,7 +51,7 @@ func (m *monitors) run(ctx context.Context) error {
 	defer m.stopAll()
 	first := true
 	for {
-		wait := rediscover
+		wait := m.c.rediscover
 		synced, err := m.refresh(ctx)
 		if err != nil && ctx.Err() == nil {
 			m.c.env.Log.Warn("discovery failed", "controller", "garbagecollector", "error", err)
