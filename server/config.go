@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -49,6 +50,10 @@ type Config struct {
 
 	// Local, if set, leads to the nodes that are simulated in this process.
 	Local reach.Local
+
+	// Dial, if set, connects the server to webhooks, other API servers, nodes and pods in place of the machine's network.
+	// Simulated addresses are Local's all the same.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Others, if set, are servers that this one passes requests on to.
 	Others Others

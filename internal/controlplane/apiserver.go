@@ -55,21 +55,23 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 	var extensions *extension.Extensions
 	var services *aggregate.Services
 	s, err := server.New(server.Config{
-		Store:     store,
-		Resources: resources,
-		Discovery: kinds,
-		OpenAPI:   schemas,
-		CBOR:      o.CBOR,
-		EventTTL:  o.EventTTL,
-		Local:     local,
-		Version:   kubernetesVersion(),
-		Log:       o.Log,
-		History:   watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory},
-		Trace:     o.Trace,
-		Faults:    o.Faults,
-		Writable:  store.Err,
-		Flags:     o.Flags,
-		MaxReads:  o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
+		Store:         store,
+		Resources:     resources,
+		Discovery:     kinds,
+		OpenAPI:       schemas,
+		CBOR:          o.CBOR,
+		EventTTL:      o.EventTTL,
+		Local:         local,
+		Dial:          dialer(o.Network),
+		Version:       kubernetesVersion(),
+		Log:           o.Log,
+		History:       watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory},
+		Trace:         o.Trace,
+		Faults:        o.Faults,
+		Writable:      store.Err,
+		Flags:         o.Flags,
+		BookmarkEvery: o.pace().bookmarks,
+		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		Wire: func(c *server.Config, s *server.Server) (err error) {
 			if err := guard(c, s, o.Access, creds, url, page); err != nil {
 				return err

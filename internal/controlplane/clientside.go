@@ -5,6 +5,8 @@ import (
 	"crypto"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
 	"os"
 
 	"fairlead.dev/client"
@@ -13,6 +15,7 @@ import (
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
 	"fairlead.dev/internal/controllers/certificates"
+	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/volumes"
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/node"
@@ -46,9 +49,9 @@ type wire func(user string) (*client.Client, error)
 // clientSide runs the parts that speak to an API server, each until its context
 // ends.
 type clientSide struct {
-	wire wire
-	log  *slog.Logger
-	keys keys
+	wire     wire
+	log      *slog.Logger
+	settings settings
 	// elect makes each part wait for its lease, since others like it may run
 	// elsewhere; nil runs it at once.
 	elect *leader.Timing
@@ -94,10 +97,10 @@ func apart(ctx context.Context, config *rest.Config, elect *leader.Timing, name 
 	}()
 	defer func() { stop(); <-told }()
 	return part(ctx, clientSide{
-		wire:  func(string) (*client.Client, error) { return c, nil },
-		log:   slog.New(outageLog{slog.Default().Handler()}),
-		keys:  keys{caBundle: ca},
-		elect: elect,
+		wire:     func(string) (*client.Client, error) { return c, nil },
+		log:      slog.New(outageLog{slog.Default().Handler()}),
+		settings: settings{caBundle: ca},
+		elect:    elect,
 	})
 }
 
@@ -122,7 +125,7 @@ func (s clientSide) informers(user string) (*informer.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return informer.NewSet(c), nil
+	return informer.NewSet(c).WithWatchTimeout(s.settings.pace.watches), nil
 }
 
 // controllers runs the controllers that list selects, over one set of informers.
@@ -145,7 +148,7 @@ func (s clientSide) runControllers(ctx context.Context, list []string) error {
 		if err != nil {
 			return err
 		}
-		run := b.new(env, s.keys)
+		run := b.new(env, s.settings)
 		group.Go(func() error {
 			defer env.Recorder.Close()
 			if err := run.Run(ctx); err != nil {
@@ -197,7 +200,7 @@ func (s clientSide) runNodes(ctx context.Context, o node.Options) error {
 	}
 	defer env.Recorder.Close()
 	if s.local != nil {
-		kubelets := newPipes()
+		kubelets := memnet.Listen(net.TCPAddrFromAddrPort(netip.AddrPort{}))
 		o.Listener = kubelets
 		defer s.local.set(nil)
 		run := node.New(env, o)
@@ -233,9 +236,9 @@ type Signing struct {
 // for RunScheduler and RunNodes.
 func RunControllers(ctx context.Context, config *rest.Config, list []string, signing Signing, elect *leader.Timing) error {
 	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) (err error) {
-		s.keys.signing = signing.Certificates
+		s.settings.signing = signing.Certificates
 		if signing.Tokens != nil {
-			if s.keys.tokens, err = token.NewSecretSigner(signing.Tokens); err != nil {
+			if s.settings.tokens, err = token.NewSecretSigner(signing.Tokens); err != nil {
 				return err
 			}
 		}

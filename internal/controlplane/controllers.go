@@ -46,24 +46,25 @@ import (
 // role it has; "" if it works as kube-controller-manager itself.
 type entry struct {
 	name, account string
-	new           func(env controller.Env, keys keys) controller.Runner
+	new           func(env controller.Env, s settings) controller.Runner
 }
 
-// keys are the certificates and keys that controllers publish or sign with.
-type keys struct {
+// settings are the certificates, keys and options of single controllers.
+type settings struct {
 	caBundle []byte // the CA bundle by which clients trust the API server, in PEM
 	signing  certificates.Options
 	tokens   *token.SecretSigner // nil: no tokens are made
+	pace     pace
 }
 
 // plain adapts a controller that needs only its Env.
-func plain(n func(controller.Env) controller.Runner) func(controller.Env, keys) controller.Runner {
-	return func(env controller.Env, _ keys) controller.Runner { return n(env) }
+func plain(n func(controller.Env) controller.Runner) func(controller.Env, settings) controller.Runner {
+	return func(env controller.Env, _ settings) controller.Runner { return n(env) }
 }
 
 var builtins = []entry{
-	{"certificates", "certificate-controller", func(env controller.Env, k keys) controller.Runner {
-		return certificates.New(env, k.signing)
+	{"certificates", "certificate-controller", func(env controller.Env, s settings) controller.Runner {
+		return certificates.New(env, s.signing)
 	}},
 	{"clusterroleaggregation", "clusterrole-aggregation-controller", plain(clusterroleaggregation.New)},
 	{"cronjob", "cronjob-controller", plain(cronjob.New)},
@@ -74,14 +75,16 @@ var builtins = []entry{
 	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},
 	{"endpointslicemirroring", "endpointslicemirroring-controller", plain(endpointslicemirroring.New)},
 	{"ephemeralvolume", "ephemeral-volume-controller", plain(ephemeralvolume.New)},
-	{"garbagecollector", "generic-garbage-collector", plain(garbagecollector.New)},
-	{"horizontalpodautoscaler", "horizontal-pod-autoscaler", func(env controller.Env, _ keys) controller.Runner {
+	{"garbagecollector", "generic-garbage-collector", func(env controller.Env, s settings) controller.Runner {
+		return garbagecollector.New(env, garbagecollector.Options{Rediscover: s.pace.rediscovery})
+	}},
+	{"horizontalpodautoscaler", "horizontal-pod-autoscaler", func(env controller.Env, _ settings) controller.Runner {
 		return horizontalpodautoscaler.New(env, horizontalpodautoscaler.Options{})
 	}},
 	{"job", "job-controller", plain(job.New)},
 	{"namespace", "namespace-controller", plain(namespace.New)},
-	{"nodelifecycle", "node-controller", func(env controller.Env, _ keys) controller.Runner {
-		return nodelifecycle.New(env, nodelifecycle.Options{})
+	{"nodelifecycle", "node-controller", func(env controller.Env, s settings) controller.Runner {
+		return nodelifecycle.New(env, nodelifecycle.Options{HonorLeases: s.pace.rareHeartbeats})
 	}},
 	{"persistentvolume", "persistent-volume-binder", plain(persistentvolume.New)},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
@@ -91,14 +94,14 @@ var builtins = []entry{
 	{"replicationcontroller", "replication-controller", plain(replicationcontroller.New)},
 	{"resourceclaim", "resource-claim-controller", plain(resourceclaim.New)},
 	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
-	{"rootca", "root-ca-cert-publisher", func(env controller.Env, k keys) controller.Runner {
-		return rootca.New(env, rootca.Options{CA: k.caBundle})
+	{"rootca", "root-ca-cert-publisher", func(env controller.Env, s settings) controller.Runner {
+		return rootca.New(env, rootca.Options{CA: s.caBundle})
 	}},
 	{"serviceaccount", "service-account-controller", plain(serviceaccount.New)},
-	{"serviceaccounttoken", "", func(env controller.Env, k keys) controller.Runner {
-		o := serviceaccounttoken.Options{CA: k.caBundle}
-		if k.tokens != nil {
-			o.Sign = k.tokens.Sign
+	{"serviceaccounttoken", "", func(env controller.Env, s settings) controller.Runner {
+		o := serviceaccounttoken.Options{CA: s.caBundle}
+		if s.tokens != nil {
+			o.Sign = s.tokens.Sign
 		}
 		return serviceaccounttoken.New(env, o)
 	}},

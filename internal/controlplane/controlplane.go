@@ -99,7 +99,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.credentials, err = o.Access.load(); err != nil {
 		return err
 	}
-	if cp.listener, err = listen(o.Listen); err != nil {
+	if cp.listener, err = listen(o.Network, o.Listen); err != nil {
 		return err
 	}
 	if cp.advertised, err = advertised(o, cp.listener.Addr()); err != nil {
@@ -205,6 +205,9 @@ func (cp *ControlPlane) writeClientFiles() error {
 		return err
 	}
 	cp.entry = kubeconfig.Entry{Server: cp.URL(), CA: cp.credentials.servingCA, Cert: cert, Key: key}
+	if cp.options.Network != nil {
+		return nil // no other process can reach it
+	}
 	if err := os.MkdirAll(cp.options.DataDir, 0o700); err != nil {
 		return err
 	}
@@ -225,11 +228,12 @@ func (cp *ControlPlane) startClients() error {
 	cp.stopClients = stop
 	cert, key := cp.credentials.authority.Signer()
 	side := clientSide{
-		wire: inProcess(cp.server, cp.options.Trace), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
-		keys: keys{
+		wire: inProcess(cp.server, cp.options), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
+		settings: settings{
 			caBundle: cp.credentials.servingCA,
 			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}},
 			tokens:   tokens,
+			pace:     cp.options.pace(),
 		},
 	}
 	o := cp.options
@@ -243,7 +247,7 @@ func (cp *ControlPlane) startClients() error {
 	}
 	if o.Nodes > 0 {
 		cp.clients.Go(func() error {
-			return side.nodes(ctx, node.Options{Count: o.Nodes, Capacity: o.NodeCapacity, Template: o.NodeTemplate, Definitions: o.Definitions, Kinds: o.Kinds})
+			return side.nodes(ctx, node.Options{Count: o.Nodes, Capacity: o.NodeCapacity, Template: o.NodeTemplate, RareHeartbeats: o.pace().rareHeartbeats, Definitions: o.Definitions, Kinds: o.Kinds})
 		})
 		o.progress("Nodes", strconv.Itoa(o.Nodes)+" simulated")
 	}
@@ -308,7 +312,11 @@ func (cp *ControlPlane) Entry() kubeconfig.Entry { return cp.entry }
 // Config is the access of the kubeconfig, for clients of this process that want
 // to go over the socket.
 func (cp *ControlPlane) Config() *rest.Config {
-	return &rest.Config{Host: cp.entry.Server, TLSClientConfig: rest.TLSClientConfig{
+	config := &rest.Config{Host: cp.entry.Server, TLSClientConfig: rest.TLSClientConfig{
 		CAData: cp.entry.CA, CertData: cp.entry.Cert, KeyData: cp.entry.Key,
 	}}
+	if n := cp.options.Network; n != nil {
+		config.Dial = n.Dial
+	}
+	return config
 }

@@ -6,14 +6,13 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/trace"
 	"k8s.io/client-go/rest"
 )
 
 // inProcess is the wire in memory: each user gets a client whose requests go
 // straight to the server's handler, with that user in their context. They pass
 // authorization and admission as everybody's do.
-func inProcess(s *server.Server, lives *trace.Log) wire {
+func inProcess(s *server.Server, o Options) wire {
 	var mu sync.Mutex
 	clients := map[string]*client.Client{}
 	return func(user string) (*client.Client, error) {
@@ -25,7 +24,7 @@ func inProcess(s *server.Server, lives *trace.Log) wire {
 		c, err := client.New(&rest.Config{
 			Host:      "http://fairlead.in-process",
 			Transport: server.Transport(s, identity(user)),
-		}, client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: lives})
+		}, client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, Silence: o.pace().silence})
 		if err == nil {
 			clients[user] = c
 		}

@@ -6,6 +6,9 @@ import (
 	"net"
 	"strconv"
 	"syscall"
+
+	"fairlead.dev/internal/memnet"
+	"fairlead.dev/internal/server/reach"
 )
 
 // defaultPort is where kubeconfigs expect a Kubernetes API server; portsToTry is
@@ -16,9 +19,23 @@ const (
 	portsToTry  = 100
 )
 
+// dialer returns the network's Dial, nil for the machine's network.
+func dialer(n *memnet.Network) reach.Dial {
+	if n == nil {
+		return nil
+	}
+	return n.Dial
+}
+
 // listen opens the server's port. An address that was asked for is taken or
-// refused; without one, the first free port from 6443 on is.
-func listen(address string) (net.Listener, error) {
+// refused; without one, the first free port from 6443 on is. A network in memory has the same addresses.
+func listen(n *memnet.Network, address string) (net.Listener, error) {
+	if n != nil {
+		if address == "" {
+			address = net.JoinHostPort(defaultHost, strconv.Itoa(defaultPort))
+		}
+		return n.Listen(address)
+	}
 	if address != "" {
 		if _, _, err := net.SplitHostPort(address); err != nil {
 			return nil, fmt.Errorf("--listen=%s: want an address and a port, such as 127.0.0.1:6443", address)

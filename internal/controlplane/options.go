@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead.dev/client/leader"
+	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/scheduler"
@@ -29,6 +30,12 @@ type Options struct {
 	// Listen is the address of the API server; "" is the first free port of
 	// 127.0.0.1 from 6443 on.
 	Listen string
+	// Network, if not nil, replaces the machine's network: the API server listens on it, and reaches webhooks and other
+	// API servers by it. Then no file is written for clients.
+	Network *memnet.Network
+	// VirtualTime makes periodic work rare, because a clock that jumps over idle time stops at each wake-up: nodes have
+	// rare heartbeats (node.Options.RareHeartbeats), and watches get a bookmark once an hour.
+	VirtualTime bool
 	// AdvertiseAddress is the IP address in the endpoints of the Service kubernetes; "" is that
 	// of Listen, or, if Listen is all addresses, that of the default route's interface.
 	AdvertiseAddress string

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"sync/atomic"
 
+	"fairlead.dev/internal/memnet"
 	"fairlead.dev/node"
 )
 
@@ -16,7 +17,7 @@ type simulated struct{ now atomic.Pointer[running] }
 // running are the nodes that run here.
 type running struct {
 	nodes    *node.Nodes
-	kubelets *pipes
+	kubelets *memnet.Listener
 }
 
 // set sets the nodes that run here from now on; nil if they have stopped.
@@ -45,7 +46,11 @@ func (s *simulated) DialKubelet(ctx context.Context, address string) (net.Conn, 
 	if r == nil {
 		return nil, gone(address)
 	}
-	return r.kubelets.Dial(ctx, address)
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, err
+	}
+	return r.kubelets.Dial(ctx, net.TCPAddrFromAddrPort(at), net.TCPAddrFromAddrPort(netip.AddrPort{}))
 }
 
 // gone returns the error for an address of nodes that have stopped.

@@ -1,4 +1,4 @@
-package controlplane
+package memnet
 
 import (
 	"context"
@@ -6,58 +6,59 @@ import (
 	"sync"
 )
 
-// pipes is a listener whose connections are pipes in memory.
-type pipes struct {
+// Listener is a listener whose connections are pipes in memory. Make it with Listen.
+type Listener struct {
+	addr    net.Addr
 	waiting chan net.Conn
 	closed  chan struct{}
 	close   func()
 }
 
-func newPipes() *pipes {
-	p := &pipes{waiting: make(chan net.Conn), closed: make(chan struct{})}
-	p.close = sync.OnceFunc(func() { close(p.closed) })
-	return p
+// Listen returns a listener with an address, which only names it.
+func Listen(addr net.Addr) *Listener {
+	l := &Listener{addr: addr, waiting: make(chan net.Conn), closed: make(chan struct{})}
+	l.close = sync.OnceFunc(func() { close(l.closed) })
+	return l
 }
 
-// Dial connects to the listener of an address; the accepting side sees that address.
-func (p *pipes) Dial(ctx context.Context, address string) (net.Conn, error) {
+// Dial connects to the listener. The accepting side sees the address at as its own, and from as that of the client. It
+// returns net.ErrClosed, wrapped, once the listener is closed.
+func (l *Listener) Dial(ctx context.Context, at, from net.Addr) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
-	case p.waiting <- end{theirs, pipeAddr(address)}:
-		return ours, nil
-	case <-p.closed:
-		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: net.ErrClosed}
+	case l.waiting <- end{Conn: theirs, local: at, remote: from}:
+		return end{Conn: ours, local: from, remote: at}, nil
+	case <-l.closed:
+		return nil, &net.OpError{Op: "dial", Net: at.Network(), Addr: at, Err: net.ErrClosed}
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func (p *pipes) Accept() (net.Conn, error) {
+// Accept returns the next connection, or net.ErrClosed.
+func (l *Listener) Accept() (net.Conn, error) {
 	select {
-	case c := <-p.waiting:
+	case c := <-l.waiting:
 		return c, nil
-	case <-p.closed:
+	case <-l.closed:
 		return nil, net.ErrClosed
 	}
 }
 
-func (p *pipes) Close() error {
-	p.close()
+// Close refuses connections from now on. Those that were accepted stay open.
+func (l *Listener) Close() error {
+	l.close()
 	return nil
 }
 
-func (p *pipes) Addr() net.Addr { return pipeAddr("pipe") }
+// Addr returns the address that Listen was given.
+func (l *Listener) Addr() net.Addr { return l.addr }
 
-// end is the accepting end of a pipe.
+// end is one end of a pipe, with the addresses of both.
 type end struct {
 	net.Conn
-	at pipeAddr
+	local, remote net.Addr
 }
 
-func (e end) LocalAddr() net.Addr { return e.at }
-
-// pipeAddr is the address that a pipe stands for.
-type pipeAddr string
-
-func (pipeAddr) Network() string  { return "pipe" }
-func (a pipeAddr) String() string { return string(a) }
+func (e end) LocalAddr() net.Addr  { return e.local }
+func (e end) RemoteAddr() net.Addr { return e.remote }

@@ -73,7 +73,7 @@ func (p *program) ca() []byte {
 // conversion fails the whole list.
 func TestListAsksOnce(t *testing.T) {
 	p := startProgram(t)
-	s := serve(t, webhook.NewCaller(reach.New(nil, nil)))
+	s := serve(t, webhook.NewCaller(reach.New(nil, nil, nil)))
 	v1, v2 := "/apis/shop.example.com/v1/gadgets", "/apis/shop.example.com/v2/gadgets"
 	s.ask(t, "POST", definitions, p.definition(p.ca()), 201)
 	const n = 50
@@ -142,7 +142,7 @@ func TestListAsksOnce(t *testing.T) {
 // with its request.
 func TestWebhookOverTLS(t *testing.T) {
 	p, other := startProgram(t), startProgram(t)
-	s := serve(t, webhook.NewCaller(reach.New(nil, nil)))
+	s := serve(t, webhook.NewCaller(reach.New(nil, nil, nil)))
 	v1, v2 := "/apis/shop.example.com/v1/gadgets", "/apis/shop.example.com/v2/gadgets"
 	s.ask(t, "POST", definitions, p.definition(p.ca()), 201)
 	s.ask(t, "POST", v1, `{"apiVersion":"shop.example.com/v1","kind":"Gadget","metadata":{"name":"a"},"spec":{"size":3}}`, 201)

@@ -47,7 +47,7 @@ func TestBundleRotates(t *testing.T) {
 	before, after := startProgram(t), startProgram(t)
 	after.TLS.Certificates = []tls.Certificate{selfSigned(t)}
 	caBefore, caAfter := before.ca(), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: after.TLS.Certificates[0].Certificate[0]})
-	s := serve(t, webhook.NewCaller(reach.New(nil, nil)))
+	s := serve(t, webhook.NewCaller(reach.New(nil, nil, nil)))
 	v1, v2 := "/apis/shop.example.com/v1/gadgets", "/apis/shop.example.com/v2/gadgets"
 	s.ask(t, "POST", definitions, before.definition(caBefore), 201)
 	s.ask(t, "POST", v1, `{"apiVersion":"shop.example.com/v1","kind":"Gadget","metadata":{"name":"a"},"spec":{"size":0}}`, 201)
@@ -96,7 +96,7 @@ func TestBrokenAnswers(t *testing.T) {
 		}
 		broken(w, req)
 	})
-	s := serve(t, webhook.NewCaller(reach.New(nil, nil)))
+	s := serve(t, webhook.NewCaller(reach.New(nil, nil, nil)))
 	v1, v2 := "/apis/shop.example.com/v1/gadgets", "/apis/shop.example.com/v2/gadgets"
 	s.ask(t, "POST", definitions, p.definition(p.ca()), 201)
 	s.ask(t, "POST", v1, `{"apiVersion":"shop.example.com/v1","kind":"Gadget","metadata":{"name":"a"},"spec":{"size":3}}`, 201)

@@ -24,22 +24,29 @@ type Local interface {
 	DialKubelet(ctx context.Context, address string) (net.Conn, error)
 }
 
+// Dial connects to an address of a network, as net.Dialer's DialContext does.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // Network makes all connections of a server: see the package documentation. It is safe for concurrent use.
 type Network struct {
 	lookup auth.Lookup
 	local  Local
-	dialer net.Dialer
+	// dial connects to addresses that are not those of local.
+	dial Dial
 	// Kubelets connects to kubelets at the addresses in their Nodes' status, and Pods to pods for the proxy
 	// subresources. Both accept any certificate, as kube-apiserver does without a CA for kubelets.
 	Kubelets, Pods *http.Transport
 }
 
-// New returns a Network that looks up objects in l; a nil l has no objects. local may be nil.
-func New(l auth.Lookup, local Local) *Network {
-	n := &Network{lookup: l, local: local}
-	n.dialer = net.Dialer{
-		Timeout: 30 * time.Second, KeepAlive: 30 * time.Second,
-		ControlContext: func(ctx context.Context, _, address string, _ syscall.RawConn) error { return n.guard(ctx, address) },
+// New returns a Network that looks up objects in l; a nil l has no objects. local may be nil. A nil dial is the machine's
+// network.
+func New(l auth.Lookup, local Local, dial Dial) *Network {
+	n := &Network{lookup: l, local: local, dial: dial}
+	if dial == nil {
+		n.dial = (&net.Dialer{
+			Timeout: 30 * time.Second, KeepAlive: 30 * time.Second,
+			ControlContext: func(ctx context.Context, _, address string, _ syscall.RawConn) error { return n.guard(ctx, address) },
+		}).DialContext
 	}
 	anyone := &tls.Config{InsecureSkipVerify: true}
 	n.Kubelets = &http.Transport{DialContext: n.dialKubelet, TLSClientConfig: anyone, IdleConnTimeout: 90 * time.Second}
@@ -67,21 +74,21 @@ func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, 
 	if n.isLocal(address) && n.local.Defines(address) {
 		return n.local.DialPod(ctx, address)
 	}
-	return n.dialer.DialContext(ctx, network, address)
+	return n.dial(ctx, network, address)
 }
 
 func (n *Network) dialKubelet(ctx context.Context, network, address string) (net.Conn, error) {
 	if n.isLocal(address) {
 		return n.local.DialKubelet(ctx, address)
 	}
-	return n.dialer.DialContext(ctx, network, address)
+	return n.dial(ctx, network, address)
 }
 
 func (n *Network) dialPod(ctx context.Context, network, address string) (net.Conn, error) {
 	if n.isLocal(address) {
 		return n.local.DialPod(ctx, address)
 	}
-	return n.dialer.DialContext(ctx, network, address)
+	return n.dial(ctx, network, address)
 }
 
 func (n *Network) isLocal(address string) bool {

@@ -95,7 +95,7 @@ func TestService(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 20 { // endpoints are chosen at random
-				address, err := reach.New(c.all, nil).Service(t.Context(), "shop", "web", 443)
+				address, err := reach.New(c.all, nil, nil).Service(t.Context(), "shop", "web", 443)
 				if err != nil {
 					address = err.Error()
 				}
@@ -115,7 +115,7 @@ func TestDial(t *testing.T) {
 	}
 	defer l.Close()
 	all := world("simulated=192.0.2.5").declaring("10.128.0.0/9 127.0.0.2-127.0.0.3 ::1/128")
-	n := reach.New(all, nil)
+	n := reach.New(all, nil, nil)
 	for address, refused := range map[string]bool{
 		l.Addr().String():         false,
 		"127.0.0.2:1":             true,
@@ -132,10 +132,10 @@ func TestDial(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if conn, err := reach.New(all.declaring("127.0.0.0/8 ::1/128"), nil).Dial(t.Context(), "tcp", "localhost:1"); err == nil || !strings.Contains(err.Error(), "belongs to simulated nodes") {
+	if conn, err := reach.New(all.declaring("127.0.0.0/8 ::1/128"), nil, nil).Dial(t.Context(), "tcp", "localhost:1"); err == nil || !strings.Contains(err.Error(), "belongs to simulated nodes") {
 		t.Errorf("a name that resolves to a simulated address: %v, %v", conn, err)
 	}
-	if _, err := reach.New(nil, nil).Dial(t.Context(), "tcp", l.Addr().String()); err != nil {
+	if _, err := reach.New(nil, nil, nil).Dial(t.Context(), "tcp", l.Addr().String()); err != nil {
 		t.Error(err)
 	}
 }
@@ -143,7 +143,7 @@ func TestDial(t *testing.T) {
 // TestProxied checks that no proxy is asked to forward to a simulated address.
 func TestProxied(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
-	transport := reach.New(objects{}.declaring("10.128.0.0/9"), nil)
+	transport := reach.New(objects{}.declaring("10.128.0.0/9"), nil, nil)
 	client := transport.Transport(&tls.Config{})
 	client.Proxy = transport.Proxied
 	_, err := (&http.Client{Transport: client}).Get("https://10.128.0.4/")
