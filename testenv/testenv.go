@@ -10,10 +10,12 @@
 package testenv
 
 import (
+	"net"
 	"testing"
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/scheduler"
@@ -37,6 +39,10 @@ type Options struct {
 	Kinds []kwok.Definition
 	// DataDir keeps the data there, for tests of restarts; "" is memory.
 	DataDir string
+	// Bubble runs the control plane in a bubble of testing/synctest, whose clock jumps over the time in which all
+	// goroutines wait: it has no sockets, Config connects over pipes in memory, and work that is done at intervals
+	// is done rarely (Leases of nodes are valid for an hour, for example). Start it in the bubble, in memory.
+	Bubble bool
 	// CBOR serves it besides the other encodings, as kube-apiserver does with its gate
 	// CBORServingAndStorage open.
 	CBOR bool
@@ -48,7 +54,8 @@ type Options struct {
 
 // Env is a running control plane.
 type Env struct {
-	cp *controlplane.ControlPlane
+	cp      *controlplane.ControlPlane
+	network *memnet.Network // of a bubble, otherwise nil
 }
 
 // Start runs a control plane until the test ends. It fails the test if it can't.
@@ -64,7 +71,13 @@ func Start(t testing.TB, o Options) *Env {
 	if dir == "" {
 		dir = t.TempDir()
 	}
+	e := &Env{}
+	if o.Bubble {
+		e.network = new(memnet.Network)
+	}
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
+		Network:     e.network,
+		VirtualTime: o.Bubble,
 		DataDir:     dir,
 		InMemory:    o.DataDir == "",
 		Listen:      "127.0.0.1:0",
@@ -81,7 +94,7 @@ func Start(t testing.TB, o Options) *Env {
 	if err != nil {
 		t.Fatal("testenv: ", err)
 	}
-	e := &Env{cp: cp}
+	e.cp = cp
 	t.Cleanup(func() {
 		if err := e.Stop(); err != nil {
 			t.Error("testenv: ", err)
@@ -99,6 +112,15 @@ func (e *Env) Config() *rest.Config {
 	config := e.cp.Config()
 	config.QPS = -1
 	return config
+}
+
+// Listen listens at an address, such as 127.0.0.1:9443, where the API server reaches webhooks and other API servers of
+// the test. In a bubble it is an address of the control plane alone.
+func (e *Env) Listen(address string) (net.Listener, error) {
+	if e.network != nil {
+		return e.network.Listen(address)
+	}
+	return net.Listen("tcp", address)
 }
 
 // Client is an administrator's client of this project's own library.
