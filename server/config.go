@@ -98,6 +98,9 @@ type Config struct {
 	// CBOR serves CBOR, takes it, and applies it, as kube-apiserver does with its gate
 	// CBORServingAndStorage. The store has JSON all the same.
 	CBOR bool
+	// NoWatchList refuses sendInitialEvents, as kube-apiserver does without its gate
+	// WatchList: before Kubernetes 1.34.
+	NoWatchList bool
 
 	// EventTTL is how long events are kept after their last change. 0 means an
 	// hour, less than 0 for ever.

@@ -42,7 +42,7 @@ func New(cfg Config) (*Server, error) {
 		metrics:  metrics.New(cfg.Metrics),
 		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
 	}
-	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), Registry: s.registry}
+	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), NoWatchList: cfg.NoWatchList, Registry: s.registry}
 	s.writer = &write.Writer{Config: write.Config{
 		Environment: s.env, Store: cfg.Store, Committer: write.StoreCommitter{Store: cfg.Store}, CBOR: cfg.CBOR, EventTTL: cfg.EventTTL,
 	}}

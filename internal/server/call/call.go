@@ -24,8 +24,10 @@ import (
 type Environment struct {
 	Log        *slog.Logger
 	Negotiator request.Negotiator
-	Registry   *endpoint.Registry
-	Authorizer auth.Authorizer
+	// NoWatchList refuses watches that ask for a list at their beginning.
+	NoWatchList bool
+	Registry    *endpoint.Registry
+	Authorizer  auth.Authorizer
 }
 
 // Call is one request and its response.

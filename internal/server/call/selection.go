@@ -11,7 +11,7 @@ import (
 
 // ListOptions decodes the options of list, watch and deletecollection.
 func (c *Call) ListOptions() (*internalversion.ListOptions, error) {
-	return request.DecodeListOptions(c.Query, c.Info.Verb == "watch")
+	return request.DecodeListOptions(c.Query, c.Info.Verb == "watch", !c.NoWatchList)
 }
 
 // Selection returns the objects that the call is about: those of the selection whose version

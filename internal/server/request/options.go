@@ -31,17 +31,19 @@ func DecodeOptions(query url.Values, into runtime.Object) error {
 	return nil
 }
 
-// DecodeListOptions reads the options of list, watch and deletecollection.
-func DecodeListOptions(query url.Values, watch bool) (*internalversion.ListOptions, error) {
+// DecodeListOptions reads the options of list, watch and deletecollection. Without watchList
+// a watch cannot ask for a list at its beginning.
+func DecodeListOptions(query url.Values, watch, watchList bool) (*internalversion.ListOptions, error) {
 	opts := &internalversion.ListOptions{}
 	if err := DecodeOptions(query, opts); err != nil {
 		return nil, err
 	}
 	opts.Watch = watch
-	internalversion.SetListOptionsDefaults(opts, true)
-	if errs := validation.ValidateListOptions(opts, true); len(errs) > 0 {
+	internalversion.SetListOptionsDefaults(opts, watchList)
+	if errs := validation.ValidateListOptions(opts, watchList); len(errs) > 0 {
 		return nil, apistatus.InvalidOptions("ListOptions", errs)
 	}
+	internalversion.SetListOptionsDefaults(opts, true) // a watch from the beginning is served as one that asks for a list
 	return opts, nil
 }
 
