@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
-	goruntime "runtime"
 	"slices"
 
 	"fairlead.dev/internal/resource"
@@ -39,13 +38,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/version"
 )
 
 // newServer assembles the API server over a store: authentication, authorization,
 // admission, discovery and OpenAPI. It is reached at url.
 func newServer(ctx context.Context, o Options, store store, creds credentials, url string, local reach.Local, page *ui.Page, started *stages) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
-	rows := builtin.Resources()
+	rows := builtin.Of(o.API)
 	if o.Nodes > 0 {
 		rows = append(rows, metrics.Resources()...)
 	}
@@ -60,10 +58,11 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 		Discovery:     kinds,
 		OpenAPI:       schemas,
 		CBOR:          o.CBOR,
+		NoWatchList:   !o.API.Enabled("WatchList"),
 		EventTTL:      o.EventTTL,
 		Local:         local,
 		Dial:          dialer(o.Network),
-		Version:       kubernetesVersion(),
+		Version:       kubernetesVersion(o.API),
 		Log:           o.Log,
 		History:       watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory},
 		Trace:         o.Trace,
@@ -73,7 +72,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 		BookmarkEvery: o.pace().bookmarks,
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		Wire: func(c *server.Config, s *server.Server) (err error) {
-			if err := guard(c, s, o.Access, creds, url, page); err != nil {
+			if err := guard(c, s, o, creds, url, page); err != nil {
 				return err
 			}
 			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
@@ -141,7 +140,8 @@ func withoutVersions(all []*resource.Resource, disabled []schema.GroupVersion) (
 }
 
 // guard sets authentication, authorization and admission.
-func guard(c *server.Config, s *server.Server, access Access, creds credentials, url string, page *ui.Page) error {
+func guard(c *server.Config, s *server.Server, options Options, creds credentials, url string, page *ui.Page) error {
+	access := options.Access
 	objects := s.Lookup()
 	signer, err := token.NewIssuer(access.Issuers, creds.signing, creds.verifying...)
 	if err != nil {
@@ -207,7 +207,9 @@ func guard(c *server.Config, s *server.Server, access Access, creds credentials,
 	if access.NoPrivileged {
 		o.Dynamic = append(o.Dynamic, podsecurity.NoPrivileged{})
 	}
-	c.Admission = slices.DeleteFunc(admission.Default(o), func(p admission.Plugin) bool { return slices.Contains(access.DisabledPlugins, p.Name()) })
+	c.Admission = slices.DeleteFunc(admission.Default(o), func(p admission.Plugin) bool {
+		return slices.Contains(access.DisabledPlugins, p.Name()) || !options.API.HasPlugin(p.Name())
+	})
 	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: roles.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
@@ -239,13 +241,6 @@ func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("not a TokenRequest: %T", r.Object))
 		}
 		return accounts.Request(ctx, objects, r.Namespace, r.Name, request, r.DryRun, r.Warn)
-	}
-}
-
-func kubernetesVersion() version.Info {
-	return version.Info{
-		Major: "1", Minor: "37", EmulationMajor: "1", EmulationMinor: "37", MinCompatibilityMajor: "1", MinCompatibilityMinor: "36",
-		GitVersion: KubernetesVersion, GoVersion: goruntime.Version(), Compiler: goruntime.Compiler, Platform: goruntime.GOOS + "/" + goruntime.GOARCH,
 	}
 }
 

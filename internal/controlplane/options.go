@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/client/leader"
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/kwok"
+	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/scheduler"
 	"fairlead.dev/storage/local"
@@ -53,6 +54,8 @@ type Options struct {
 	EtcdListenInsecure bool
 	// Access configures authentication, authorization and admission.
 	Access Access
+	// API is the version of the Kubernetes API that is served, and its feature gates.
+	API gates.API
 	// DisabledAPIs are the versions that are not served.
 	DisabledAPIs []schema.GroupVersion
 	// EventTTL is how long events are kept; 0 is an hour.

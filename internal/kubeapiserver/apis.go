@@ -1,6 +1,7 @@
 package kubeapiserver
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -9,11 +10,9 @@ import (
 	"strings"
 
 	"fairlead.dev/internal/resource/builtin"
+	"fairlead.dev/internal/resource/gates"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
-
-// kubernetesMinor is the version of Kubernetes that the server serves.
-const kubernetesMinor = "1.37"
 
 // apiClasses are the keys of --runtime-config that stand for all versions of one stability.
 var apiClasses = map[string]*regexp.Regexp{
@@ -25,9 +24,9 @@ var apiClasses = map[string]*regexp.Regexp{
 
 // disabledAPIs returns the versions that --runtime-config disables. A version in the configuration takes precedence over its
 // class, and a class over api/all.
-func disabledAPIs(config map[string]string) (disabled []schema.GroupVersion, err error) {
+func disabledAPIs(config map[string]string, api gates.API) (disabled []schema.GroupVersion, err error) {
 	served := map[schema.GroupVersion]bool{} // whether it can be disabled alone
-	for _, row := range builtin.Resources() {
+	for _, row := range builtin.Of(api) {
 		for _, v := range row.Versions {
 			gv := schema.GroupVersion{Group: row.Group, Version: v.Name}
 			alone, known := served[gv]
@@ -69,6 +68,34 @@ func disabledAPIs(config map[string]string) (disabled []schema.GroupVersion, err
 	return disabled, nil
 }
 
+// laterAPIs returns the versions that --runtime-config enables by name and of which the API lacks kinds that came later.
+// Without forward a version of which it lacks all kinds is an error.
+func laterAPIs(config map[string]string, api gates.API, forward bool) (later []schema.GroupVersion, err error) {
+	has := map[schema.GroupVersion]bool{}
+	for _, row := range builtin.Of(api) {
+		for _, v := range row.Versions {
+			has[schema.GroupVersion{Group: row.Group, Version: v.Name}] = true
+		}
+	}
+	for _, row := range builtin.Resources() {
+		for _, v := range row.Versions {
+			gv := schema.GroupVersion{Group: row.Group, Version: v.Name}
+			text, named := config[gv.String()]
+			on, err := strconv.ParseBool(cmp.Or(text, "true"))
+			if !named || err != nil || !on || slices.Contains(later, gv) {
+				continue
+			}
+			if !has[gv] && !forward {
+				return nil, fmt.Errorf("cannot enable version %s in runtime-config because all the resources have been introduced after the current version %s. Consider setting --runtime-config-emulation-forward-compatible=true", gv, api.Version.EmulationVersion())
+			}
+			if forward {
+				later = append(later, gv)
+			}
+		}
+	}
+	return later, nil
+}
+
 // enabled reports whether the configuration leaves the version enabled.
 func enabled(gv schema.GroupVersion, on map[string]bool) bool {
 	if v, ok := on[gv.String()]; ok {
@@ -89,16 +116,6 @@ func needed(group string) bool {
 		return true
 	}
 	return false
-}
-
-// emulate checks --emulated-version.
-func emulate(versions []string) error {
-	for _, v := range versions {
-		if strings.TrimPrefix(v, "kube=") != kubernetesMinor {
-			return fmt.Errorf("--emulated-version=%s: Fairlead serves Kubernetes %s only", v, kubernetesMinor)
-		}
-	}
-	return nil
 }
 
 // oneOf lists names for a message.

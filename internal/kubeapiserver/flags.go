@@ -20,12 +20,11 @@ type flags struct {
 	port       int
 	certDir    string
 	plugins    plugins
-	gates      gates
+	emulation  emulation
 	apis       map[string]string
 	cidr       string
 	anonymous  bool
 	privileged bool
-	emulated   []string
 	requests   controlplane.Limits
 	options    controlplane.Options
 }
@@ -64,9 +63,8 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.BoolVar(&f.privileged, "allow-privileged", false, "allow privileged containers")
 	set.StringVar(&f.cidr, "service-cluster-ip-range", "10.0.0.0/24", "range of the cluster IPs of Services")
 
-	set.Var(&f.gates, "feature-gates", "feature gates, as name=true or component:name=true, separated by commas")
+	f.emulation.register(set)
 	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
-	set.StringSliceVar(&f.emulated, "emulated-version", nil, "version of Kubernetes to emulate")
 
 	set.DurationVar(&o.EventTTL, "event-ttl", time.Hour, "how long events are kept")
 	set.IntVar(&f.requests.MaxReads, "max-requests-inflight", 400, "limit on concurrent reads; 0 for no limit")
@@ -85,13 +83,14 @@ func (f *flags) controlPlane(ctx context.Context) (o controlplane.Options, err e
 	if err := f.access(&o.Access); err != nil {
 		return o, err
 	}
-	if o.CBOR, err = f.gates.apply(); err != nil {
+	if o.API, err = f.emulation.api(); err != nil {
 		return o, err
 	}
-	if o.DisabledAPIs, err = disabledAPIs(f.apis); err != nil {
+	o.CBOR = o.API.Enabled(cborGate)
+	if o.API.Later, err = laterAPIs(f.apis, o.API, f.emulation.forwardTyped); err != nil {
 		return o, err
 	}
-	if err := emulate(f.emulated); err != nil {
+	if o.DisabledAPIs, err = disabledAPIs(f.apis, o.API); err != nil {
 		return o, err
 	}
 	for name, n := range map[string]int{"max-requests-inflight": f.requests.MaxReads, "max-mutating-requests-inflight": f.requests.MaxWrites} {

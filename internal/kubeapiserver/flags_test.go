@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/internal/resource/gates"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -45,31 +46,6 @@ func TestOtherFlags(t *testing.T) {
 	}
 }
 
-func TestGates(t *testing.T) {
-	for _, c := range []struct {
-		text, want string
-		cbor       bool
-	}{
-		{text: "WatchList=true,CBORServingAndStorage=true", cbor: true},
-		{text: "kube:CBORServingAndStorage=false"},
-		{text: "APIServingWithRoutine=true", want: "APIServingWithRoutine=true: Fairlead serves Kubernetes 1.37 with this gate at its default"},
-		{text: "Nonsense=true", want: "unrecognized feature gate: Nonsense"},
-		{text: "WatchList", want: "missing bool value"},
-		{text: "WatchList=perhaps", want: "invalid value of WatchList=perhaps"},
-		{text: "wardle:BanFlunder=true", want: "component not registered: wardle"},
-	} {
-		var g gates
-		err := g.Set(c.text)
-		cbor := false
-		if err == nil {
-			cbor, err = g.apply()
-		}
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || cbor != c.cbor {
-			t.Errorf("%s: CBOR %t, %v; want %t, %q", c.text, cbor, err, c.cbor, c.want)
-		}
-	}
-}
-
 func TestDisabledAPIs(t *testing.T) {
 	for _, c := range []struct {
 		config map[string]string
@@ -87,7 +63,7 @@ func TestDisabledAPIs(t *testing.T) {
 		{config: map[string]string{"batch/v1": "maybe"}, want: "invalid value of batch/v1=maybe"},
 		{config: map[string]string{"a/b/c": "true"}, want: `"a/b/c" is not a group and version`},
 	} {
-		disabled, err := disabledAPIs(c.config)
+		disabled, err := disabledAPIs(c.config, gates.API{})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.config, err, c.want)
 			continue

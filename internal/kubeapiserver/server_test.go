@@ -31,7 +31,12 @@ const patience = 90 * time.Second
 // start runs the command line until the test ends, and returns a client for each token.
 func start(t *testing.T, args ...string) func(token string) *kubernetes.Clientset {
 	t.Helper()
-	dir := t.TempDir()
+	return startOn(t, t.TempDir(), args...)
+}
+
+// startOn is start with the store in dir.
+func startOn(t *testing.T, dir string, args ...string) func(token string) *kubernetes.Clientset {
+	t.Helper()
 	etcd := httptest.NewServer(etcdstandin.Handler(etcdstandin.Store{DataDir: dir, NoFsync: true}))
 	t.Cleanup(etcd.Close)
 	tokens := filepath.Join(t.TempDir(), "tokens.csv")

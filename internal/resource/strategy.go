@@ -25,6 +25,8 @@ type Strategy struct {
 	// Drop clears fields of disabled features, unless old, which is nil for a create, has them; it returns warnings
 	// about them. It runs before Prepare.
 	Drop func(obj, old runtime.Object) []string
+	// DropStatus is Drop for the fields of a status; it runs on a write of the status subresource.
+	DropStatus func(obj, old runtime.Object) []string
 	// Warnings are texts for Warning headers of the response. On an update, UpdateWarnings replaces it if set.
 	Warnings       func(obj runtime.Object) []string
 	UpdateWarnings func(obj, old runtime.Object) []string

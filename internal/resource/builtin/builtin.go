@@ -4,8 +4,6 @@ package builtin
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/admissionregistration"
 	"fairlead.dev/internal/resource/apiextensions"
@@ -32,10 +30,13 @@ import (
 	"fairlead.dev/internal/resource/storagemigration"
 )
 
-// Resources is every built-in kind, group by group in the order in which
+// Resources is every built-in kind of the newest version of Kubernetes, group by group in the order in which
 // kube-apiserver's discovery lists them. Each call builds new rows.
-func Resources() []*resource.Resource {
-	rows := slices.Concat(
+func Resources() []*resource.Resource { return Of(gates.API{}) }
+
+// Of is every built-in kind of an API, as Resources.
+func Of(api gates.API) []*resource.Resource {
+	return api.Apply(slices.Concat(
 		core.Resources(),
 		apiregistration.Resources(),
 		apps.Resources(),
@@ -58,19 +59,5 @@ func Resources() []*resource.Resource {
 		dynamicresources.Resources(),
 		flowcontrol.Resources(),
 		storagemigration.Resources(),
-	)
-	for _, r := range rows {
-		if len(r.Versions) > 0 {
-			r.Strategy.Drop = gates.Drop(newObject(r))
-		}
-	}
-	return rows
-}
-
-func newObject(r *resource.Resource) runtime.Object {
-	obj, err := resource.Scheme().New(r.Hub())
-	if err != nil {
-		panic(err) // a stored kind is not registered
-	}
-	return obj
+	))
 }

@@ -1,48 +1,55 @@
 package gates
 
 import (
+	"fmt"
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Drop returns the [fairlead.dev/internal/resource.Strategy]'s Drop of the kind of obj, or nil if the kind
-// has no gated fields.
-func Drop(obj runtime.Object) func(obj, old runtime.Object) []string {
-	c := compiler{}
-	s := c.compile(reflect.TypeOf(obj).Elem())
-	if s == nil {
-		return nil
-	}
-	return s.drop
+// A dropper drops the fields of gates that are off.
+type dropper struct {
+	of    *structure // the part of an object from which fields are dropped
+	whole *structure // all of the object, where a gate can be in use
 }
 
 // drop clears the gated fields of obj whose gates old, which may be nil, does not use. It returns warnings.
-func (s *structure) drop(obj, old runtime.Object) (warns []string) {
+func (d dropper) drop(obj, old runtime.Object) (warns []string) {
 	v := reflect.ValueOf(obj).Elem()
-	if !s.used(v) {
+	if !d.of.used(v) {
 		return nil
 	}
 	inUse := map[string]bool{}
 	if old != nil {
-		s.each(reflect.ValueOf(old).Elem(), "", func(f *leaf, _ reflect.Value, _ string) { inUse[f.gate] = true })
+		d.whole.each(reflect.ValueOf(old).Elem(), "", func(u use) { inUse[u.gate] = true })
 	}
-	s.each(v, "", func(f *leaf, v reflect.Value, path string) {
-		if inUse[f.gate] {
+	d.of.each(v, "", func(u use) {
+		if inUse[u.gate] {
 			return
 		}
-		v.SetZero()
-		if text := warnings[f.gate]; text != "" {
-			warns = append(warns, path+": "+text)
+		u.clear()
+		if text := warnings[u.gate]; text != "" {
+			warns = append(warns, u.path+": "+text)
 		}
 	})
 	return warns
+}
+
+// A use is a gated field or part that has a value.
+type use struct {
+	gate, path string
+	clear      func()
 }
 
 // used reports whether v has a value in a gated field.
 func (s *structure) used(v reflect.Value) bool {
 	for i := range s.leaves {
 		if !v.Field(s.leaves[i].index).IsZero() {
+			return true
+		}
+	}
+	for i := range s.parts {
+		if s.parts[i].uses(v.Addr().Interface()) {
 			return true
 		}
 	}
@@ -64,17 +71,28 @@ func (s *structure) used(v reflect.Value) bool {
 					return true
 				}
 			}
+		case reflect.Map:
+			for _, key := range f.MapKeys() {
+				if b.to.used(addressable(f.MapIndex(key))) {
+					return true
+				}
+			}
 		}
 	}
 	return false
 }
 
-// each calls do for the gated fields of v that have a value, with their paths.
-func (s *structure) each(v reflect.Value, path string, do func(f *leaf, v reflect.Value, path string)) {
+// each calls do for the gated fields and parts of v that have a value.
+func (s *structure) each(v reflect.Value, path string, do func(use)) {
+	for i := range s.parts {
+		if p, at := &s.parts[i], v.Addr().Interface(); p.uses(at) {
+			do(use{p.gate, path, func() { p.drop(at) }})
+		}
+	}
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		if f := v.Field(l.index); !f.IsZero() {
-			do(l, f, join(path, l.name))
+			do(use{l.gate, join(path, l.name), f.SetZero})
 		}
 	}
 	for i := range s.branches {
@@ -91,8 +109,24 @@ func (s *structure) each(v reflect.Value, path string, do func(f *leaf, v reflec
 			for j := range f.Len() {
 				b.to.each(f.Index(j), at, do)
 			}
+		case reflect.Map:
+			for _, key := range f.MapKeys() {
+				elem := addressable(f.MapIndex(key))
+				b.to.each(elem, join(at, fmt.Sprint(key)), func(u use) {
+					clear := u.clear
+					u.clear = func() { clear(); f.SetMapIndex(key, elem) }
+					do(u)
+				})
+			}
 		}
 	}
+}
+
+// addressable returns a copy of v that can be changed.
+func addressable(v reflect.Value) reflect.Value {
+	p := reflect.New(v.Type()).Elem()
+	p.Set(v)
+	return p
 }
 
 // join appends a name to a path. Inlined fields have no name.

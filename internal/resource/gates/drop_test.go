@@ -5,19 +5,37 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // kinds are the kinds that have, directly or in a pod template, all gated fields.
 var kinds = []runtime.Object{
+	&corev1.PersistentVolume{}, &corev1.PersistentVolumeClaim{}, &storagev1.CSIDriver{}, &storagev1.VolumeAttachment{},
+	&autoscalingv2.HorizontalPodAutoscaler{}, &discoveryv1.EndpointSlice{}, &resourcev1.DeviceClass{},
 	&corev1.Pod{}, &corev1.Node{}, &corev1.PodTemplate{}, &corev1.ReplicationController{},
 	&appsv1.Deployment{}, &appsv1.ReplicaSet{}, &appsv1.StatefulSet{}, &appsv1.DaemonSet{},
 	&batchv1.Job{}, &batchv1.CronJob{},
 	&resourcev1.ResourceSlice{}, &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimTemplate{},
+}
+
+// allOff has no gate on.
+var allOff = newCompiler(func(string) bool { return false })
+
+// dropOf returns the function that drops fields of gates of c in a whole object of the kind; nil if it has no such field.
+func dropOf(c *compiler, kind runtime.Object) func(obj, old runtime.Object) []string {
+	s := c.compile(reflect.TypeOf(kind).Elem())
+	if s == nil {
+		return nil
+	}
+	return dropper{s, s}.drop
 }
 
 // TestEveryField checks each field of the table in each place of each kind: it goes on a create and on an
@@ -25,7 +43,7 @@ var kinds = []runtime.Object{
 func TestEveryField(t *testing.T) {
 	reached := map[gatedField]bool{}
 	for _, kind := range kinds {
-		drop := Drop(kind)
+		drop := dropOf(allOff, kind)
 		if drop == nil {
 			t.Fatalf("%T has no gated fields", kind)
 		}
@@ -36,24 +54,25 @@ func TestEveryField(t *testing.T) {
 				of = structOf(of.Field(i).Type)
 			}
 			name := of.Field(path[len(path)-1]).Name
-			reached[gatedField{gateOf(of, name), of, name}] = true
-			with := func() (runtime.Object, reflect.Value) {
+			reached[gatedField{allOff.gateOf(of, name), of, name}] = true
+			with := func() runtime.Object {
 				v := reflect.New(typ)
-				return v.Interface().(runtime.Object), set(v.Elem(), path)
+				set(v.Elem(), path)
+				return v.Interface().(runtime.Object)
 			}
-			obj, field := with()
+			kept := func(obj runtime.Object) bool { return has(reflect.ValueOf(obj).Elem(), path) }
+			obj := with()
 			drop(obj, nil)
-			if !field.IsZero() {
+			if kept(obj) {
 				t.Errorf("%T: a create keeps %v.%s", kind, of, name)
 			}
-			obj, field = with()
+			obj = with()
 			drop(obj, reflect.New(typ).Interface().(runtime.Object))
-			if !field.IsZero() {
+			if kept(obj) {
 				t.Errorf("%T: an update of an object without %v.%s keeps it", kind, of, name)
 			}
-			obj, field = with()
-			old, _ := with()
-			if drop(obj, old); field.IsZero() {
+			obj = with()
+			if drop(obj, with()); !kept(obj) {
 				t.Errorf("%T: an update of an object with %v.%s drops it", kind, of, name)
 			}
 		}
@@ -72,9 +91,8 @@ func paths(t reflect.Type, seen []reflect.Type) (all [][]int) {
 	}
 	seen = append(slices.Clip(seen), t)
 	for i := range t.NumField() {
-		if gateOf(t, t.Field(i).Name) != "" {
+		if allOff.gateOf(t, t.Field(i).Name) != "" {
 			all = append(all, []int{i})
-			continue
 		}
 		for _, rest := range paths(structOf(t.Field(i).Type), seen) {
 			all = append(all, append([]int{i}, rest...))
@@ -83,40 +101,77 @@ func paths(t reflect.Type, seen []reflect.Type) (all [][]int) {
 	return all
 }
 
-// structOf returns the struct of a field that is one, points to one or is a slice of them; else nil.
-func structOf(t reflect.Type) reflect.Type {
-	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	return t
-}
-
-// set makes v have the field at the end of the path, which it returns. In slices it is in the second element.
-func set(v reflect.Value, path []int) reflect.Value {
+// set makes v have the field at the end of the path. In slices it is in the second element.
+func set(v reflect.Value, path []int) {
 	f := v.Field(path[0])
-	if len(path) == 1 {
-		switch f.Kind() {
-		case reflect.Pointer:
-			f.Set(reflect.New(f.Type().Elem()))
-		case reflect.Slice:
-			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
-		case reflect.Map:
-			f.Set(reflect.MakeMap(f.Type()))
-		}
-		return f
-	}
+	elem := f
 	switch f.Kind() {
 	case reflect.Pointer:
 		f.Set(reflect.New(f.Type().Elem()))
-		f = f.Elem()
+		elem = f.Elem()
 	case reflect.Slice:
 		f.Set(reflect.MakeSlice(f.Type(), 2, 2))
-		f = f.Index(1)
+		elem = f.Index(1)
+	case reflect.Map:
+		f.Set(reflect.MakeMap(f.Type()))
+		elem = reflect.New(f.Type().Elem()).Elem()
+	case reflect.Int64:
+		f.SetInt(1)
 	}
-	return set(f, path[1:])
+	if len(path) > 1 {
+		set(elem, path[1:])
+	}
+	if f.Kind() == reflect.Map {
+		f.SetMapIndex(reflect.Zero(f.Type().Key()), elem)
+	}
+}
+
+// has reports whether v has the field at the end of the path, where set sets it.
+func has(v reflect.Value, path []int) bool {
+	f := v.Field(path[0])
+	if len(path) == 1 {
+		return !f.IsZero()
+	}
+	if f.IsZero() {
+		return false
+	}
+	switch f.Kind() {
+	case reflect.Pointer:
+		f = f.Elem()
+	case reflect.Slice:
+		f = f.Index(1)
+	case reflect.Map:
+		f = f.MapIndex(reflect.Zero(f.Type().Key()))
+	}
+	return has(f, path[1:])
+}
+
+// TestParts drops image volumes with their mounts, and restart policies of containers that are no sidecars.
+func TestParts(t *testing.T) {
+	pod := func() *corev1.Pod {
+		always, never := corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever
+		return &corev1.Pod{Spec: corev1.PodSpec{
+			Volumes:        []corev1.Volume{{Name: "image", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{}}}, {Name: "other"}},
+			InitContainers: []corev1.Container{{Name: "sidecar", RestartPolicy: &always}, {Name: "init", RestartPolicy: &never}},
+			Containers:     []corev1.Container{{RestartPolicy: &always, VolumeMounts: []corev1.VolumeMount{{Name: "other"}, {Name: "image"}}}},
+		}}
+	}
+	drop := dropOf(allOff, pod())
+	got := pod()
+	drop(got, nil)
+	want := pod()
+	want.Spec.Volumes = want.Spec.Volumes[1:]
+	want.Spec.InitContainers[1].RestartPolicy = nil
+	want.Spec.Containers[0].RestartPolicy = nil
+	want.Spec.Containers[0].VolumeMounts = want.Spec.Containers[0].VolumeMounts[:1]
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a create: %s", diff)
+	}
+	got = pod()
+	drop(got, pod())
+	if diff := cmp.Diff(pod(), got); diff != "" {
+		t.Errorf("an update of a pod that has them: %s", diff)
+	}
 }
 
 // TestOtherGateInUse checks that a gate in use keeps no field of another gate, and the warning's path.
@@ -126,14 +181,14 @@ func TestOtherGateInUse(t *testing.T) {
 	}
 	obj, old := pod(), pod()
 	obj.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{}
-	got := Drop(obj)(obj, old)
+	got := dropOf(newCompiler(API{}.Enabled), obj)(obj, old)
 	if obj.Spec.SchedulingGroup != nil || obj.Spec.EvictionResponders == nil {
 		t.Errorf("%+v", obj.Spec)
 	}
 	if want := "spec.schedulingGroup: dropped, since this server has no PodGroups: the pod is scheduled by itself"; !slices.Equal(got, []string{want}) {
 		t.Errorf("warnings %q", got)
 	}
-	if Drop(&corev1.ConfigMap{}) != nil {
+	if dropOf(allOff, &corev1.ConfigMap{}) != nil {
 		t.Error("ConfigMap has gated fields")
 	}
 }
@@ -146,7 +201,7 @@ func BenchmarkDrop(b *testing.B) {
 		}},
 		Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}, {}},
 	}}
-	drop := Drop(pod)
+	drop := dropOf(newCompiler(API{}.Enabled), pod)
 	b.ReportAllocs()
 	for b.Loop() {
 		drop(pod, nil)

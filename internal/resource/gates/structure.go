@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// A structure leads from a Go struct to its gated fields. It leaves out the fields that lead to none.
+// A structure leads from a Go struct to its gated fields and parts. It leaves out the fields that lead to none.
 type structure struct {
 	leaves   []leaf
+	parts    []gatedPart
 	branches []branch
 }
 
@@ -18,54 +19,92 @@ type leaf struct {
 	gate  string
 }
 
-// A branch is a field of a struct, a pointer to one or a slice of them that lead to gated fields.
+// A branch is a field that leads to gated fields: a struct, a pointer to one, or a slice or a map of them.
 type branch struct {
 	index int
 	name  string // in JSON; empty if inlined
 	to    *structure
 }
 
-// compiler has the structures of the types seen, nil for those without gated fields. A type that contains itself
-// counts as one without: none of those has gated fields.
-type compiler map[reflect.Type]*structure
+// A compiler makes the structures of types for the gates that are off.
+type compiler struct {
+	fields map[reflect.Type][]gatedField
+	parts  map[reflect.Type][]gatedPart
+	// seen has the structures of the types seen, nil for those without gated fields. A type that contains itself
+	// counts as one without: none of those has gated fields.
+	seen map[reflect.Type]*structure
+}
 
-func (c compiler) compile(t reflect.Type) *structure {
-	if s, seen := c[t]; seen {
+func newCompiler(enabled func(gate string) bool) *compiler {
+	c := &compiler{map[reflect.Type][]gatedField{}, map[reflect.Type][]gatedPart{}, map[reflect.Type]*structure{}}
+	for _, f := range table {
+		if !enabled(f.gate) {
+			c.fields[f.of] = append(c.fields[f.of], f)
+		}
+	}
+	for _, p := range parts {
+		if !enabled(p.gate) {
+			c.parts[p.of] = append(c.parts[p.of], p)
+		}
+	}
+	return c
+}
+
+func (c *compiler) compile(t reflect.Type) *structure {
+	if s, seen := c.seen[t]; seen {
 		return s
 	}
-	c[t] = nil
-	s := &structure{}
+	c.seen[t] = nil
+	s := &structure{parts: c.parts[t]}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if gate := gateOf(t, f.Name); gate != "" {
+		if gate := c.gateOf(t, f.Name); gate != "" {
 			s.leaves = append(s.leaves, leaf{i, name, gate})
+		}
+		of := structOf(f.Type)
+		if of == nil || !f.IsExported() {
 			continue
 		}
-		elem := f.Type
-		if k := elem.Kind(); k == reflect.Pointer || k == reflect.Slice {
-			elem = elem.Elem()
-		}
-		if elem.Kind() != reflect.Struct || !f.IsExported() {
-			continue
-		}
-		if to := c.compile(elem); to != nil {
+		if to := c.compile(of); to != nil {
 			s.branches = append(s.branches, branch{i, name, to})
 		}
 	}
-	if len(s.leaves)+len(s.branches) == 0 {
+	if len(s.leaves)+len(s.parts)+len(s.branches) == 0 {
 		return nil
 	}
-	c[t] = s
+	c.seen[t] = s
 	return s
 }
 
-// gateOf returns the gate of a field, or "".
-func gateOf(t reflect.Type, field string) string {
-	for _, g := range table {
-		if g.of == t && g.field == field {
-			return g.gate
+// gateOf returns the gate of a field if it is off, else "".
+func (c *compiler) gateOf(t reflect.Type, field string) string {
+	for _, f := range c.fields[t] {
+		if f.field == field {
+			return f.gate
 		}
 	}
 	return ""
+}
+
+// structOf returns the struct of a field that is one, points to one, or is a slice or a map of them; else nil.
+func structOf(t reflect.Type) reflect.Type {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	return t
+}
+
+// status returns the structure of the status alone; nil for one without gated fields.
+func (s *structure) status() *structure {
+	for _, b := range s.branches {
+		if b.name == "status" {
+			return &structure{branches: []branch{b}}
+		}
+	}
+	return nil
 }

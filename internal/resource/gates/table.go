@@ -1,13 +1,16 @@
-// Package gates drops the fields of the feature gates that are off by default in Kubernetes 1.37,
-// as kube-apiserver does: on a create always, on an update unless the old object uses a field of
-// the same gate. A dropped field is no error, under strict field validation either.
+// Package gates makes the API of a version of Kubernetes, from 1.33 to the newest, as kube-apiserver's
+// --emulated-version does: the kinds that came later are not there, and the fields of the feature gates that are
+// off are dropped: on a create always, on an update unless the old object uses a field of the same gate. A dropped
+// field is no error, under strict field validation either. An [API] applies all that to the table of resources.
 //
-// The fields of a status are not in the table: no component here writes them. CoordinatedLeaderElection
-// (Lease) and CrossNamespaceVolumeDataSource (PersistentVolumeClaim) have rules of their own.
+// CoordinatedLeaderElection (Lease) and CrossNamespaceVolumeDataSource (PersistentVolumeClaim), which are off in all
+// versions, have rules of their own. Of the fields of a status, those of gates that are off in all versions are not
+// in the table: no component here writes them.
 package gates
 
 import (
 	"reflect"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,8 +28,12 @@ func of[T any](gate, field string) gatedField {
 	return gatedField{gate, reflect.TypeFor[T](), field}
 }
 
-// table lists the gated fields. All gates are alpha and off, but for GenericWorkload, which is beta and off.
-var table = []gatedField{
+// table lists the gated fields whose gates are off in some version.
+var table = slices.Concat(laterFields, earlierFields)
+
+// laterFields are those of the gates that are off in all versions. All are alpha, but for GenericWorkload, which is
+// beta.
+var laterFields = []gatedField{
 	of[corev1.SecretVolumeSource]("AtomicWriteVolumeUserFields", "DefaultUser"),
 	of[corev1.ConfigMapVolumeSource]("AtomicWriteVolumeUserFields", "DefaultUser"),
 	of[corev1.ProjectedVolumeSource]("AtomicWriteVolumeUserFields", "DefaultUser"),

@@ -15,7 +15,11 @@ import (
 func (c *Operation) prepareUpdate(obj, old resource.Object, ar *admission.Request) error {
 	prepare, _ := c.Endpoint.UpdateRules(c.Info.Subresource)
 	whole := c.Info.Subresource == ""
-	if drop := c.Endpoint.Strategy.Drop; drop != nil && whole {
+	drop := c.Endpoint.Strategy.Drop
+	if c.Info.Subresource == "status" {
+		drop = c.Endpoint.Strategy.DropStatus
+	}
+	if drop != nil {
 		c.Warn(drop(obj, old)...)
 	}
 	obj.SetGeneration(old.GetGeneration())

@@ -1,0 +1,95 @@
+package gates
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"fairlead.dev/internal/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
+)
+
+// Newest and Oldest are the versions of Kubernetes whose API can be served.
+const (
+	Newest = "1.37"
+	Oldest = "1.33"
+)
+
+// An API is the API of a version of Kubernetes. The zero value is that of the newest version, with the defaults of its
+// gates. It is immutable.
+type API struct {
+	// Version is the version of the server, and the one that it emulates; nil is the newest.
+	Version compatibility.EffectiveVersion
+	// Gates are the feature gates, as New makes them; nil is their defaults in the newest version.
+	Gates featuregate.FeatureGate
+	// Later are versions of groups that are served although they came after the emulated version.
+	Later []schema.GroupVersion
+}
+
+// Enabled reports whether a feature gate is on.
+func (a API) Enabled(gate string) bool {
+	if a.Gates == nil {
+		return newest()[gate]
+	}
+	return a.Gates.Enabled(featuregate.Feature(gate))
+}
+
+// newest has the defaults of the gates in the newest version.
+var newest = sync.OnceValue(func() map[string]bool {
+	on := map[string]bool{}
+	for line := range strings.Lines(gatesText) {
+		for i, word := range strings.Fields(line) {
+			if i == 0 || strings.HasPrefix(word, "needs=") || strings.Contains(word, ":min=") {
+				continue
+			}
+			name, _, _ := strings.Cut(line, " ")
+			on[name] = strings.Contains(word, ":on:")
+		}
+	}
+	return on
+})
+
+// Has reports whether the API has a version of a kind; obj is one of its objects.
+func (a API) Has(gv schema.GroupVersion, obj runtime.Object) bool {
+	lived, ok := obj.(interface{ APILifecycleIntroduced() (major, minor int) })
+	if !ok || a.Version == nil || slices.Contains(a.Later, gv) {
+		return true
+	}
+	major, minor := lived.APILifecycleIntroduced()
+	v := a.Version.EmulationVersion()
+	return uint(major) < v.Major() || uint(major) == v.Major() && uint(minor) <= v.Minor()
+}
+
+// Apply returns the rows of the kinds that the API has, with the rules of its gates. It changes the rows.
+func (a API) Apply(rows []*resource.Resource) (served []*resource.Resource) {
+	c := newCompiler(a.Enabled)
+	for _, r := range rows {
+		r.Versions = slices.DeleteFunc(slices.Clone(r.Versions), func(v resource.Version) bool {
+			return !a.Has(schema.GroupVersion{Group: r.Group, Version: v.Name}, v.New())
+		})
+		if len(r.Versions) == 0 {
+			continue
+		}
+		served = append(served, r)
+		obj, err := resource.Scheme().New(r.Hub())
+		if err != nil {
+			panic(err) // a stored kind is not registered
+		}
+		if whole := c.compile(reflect.TypeOf(obj).Elem()); whole != nil {
+			r.Strategy.Drop = dropper{whole, whole}.drop
+			if status := whole.status(); status != nil && r.Plural != "nodes" { // kubelets may report anything
+				r.Strategy.DropStatus = dropper{status, whole}.drop
+			}
+		}
+		for _, rule := range rules {
+			if rule.of == r.GroupResource() && !a.Enabled(rule.gate) {
+				rule.apply(r)
+			}
+		}
+	}
+	return served
+}

@@ -1,0 +1,37 @@
+package gates
+
+import "slices"
+
+// plugins are the admission plugins that a gate guards, by name.
+var plugins = map[string]string{
+	"PodTopologyLabels":       "PodTopologyLabelsAdmission",
+	"MutatingAdmissionPolicy": "MutatingAdmissionPolicy",
+}
+
+// HasPlugin reports whether the gates leave an admission plugin on.
+func (a API) HasPlugin(name string) bool {
+	gate, gated := plugins[name]
+	return !gated || a.Enabled(gate)
+}
+
+// others are the gates that the server asks for outside this package.
+var others = []string{"CBORServingAndStorage", "WatchList"}
+
+// Switchable reports whether the server has both sides of a gate, so that it can be switched from its default in the
+// emulated version: the gates of fields and rules that are on in the newest version, and CBORServingAndStorage.
+func Switchable(gate string) bool {
+	switch {
+	case slices.Contains(others, gate):
+		return true
+	case !newest()[gate]:
+		return false
+	}
+	for _, of := range plugins {
+		if of == gate {
+			return true
+		}
+	}
+	return slices.ContainsFunc(table, func(f gatedField) bool { return f.gate == gate }) ||
+		slices.ContainsFunc(parts, func(p gatedPart) bool { return p.gate == gate }) ||
+		slices.ContainsFunc(rules, func(r rule) bool { return r.gate == gate })
+}
