@@ -20,8 +20,9 @@ import (
 // LivesPath answers with the lives of events, by package trace, as JSON objects, one a line.
 // Parameters: resource ("deployments.apps"), namespace, name, from and to (revisions), since
 // and slow (durations), limit, tree (a revision: the event and all that came of it), follow,
-// faults (also injected faults that concern no event, as {"fault": trace.InjectedFault}). A
-// POST takes the trace.Report of another process.
+// settled (how long after its last hop a follower is sent an event, a duration; 300 ms, or a
+// second while other processes report), faults (also injected faults that concern no event, as
+// {"fault": trace.InjectedFault}). A POST takes the trace.Report of another process.
 const LivesPath = trace.Path
 
 // settled is the time without news after which a follower is sent a life.
@@ -53,7 +54,7 @@ func (c *serving) lives() error {
 	if c.HTTP.Method == http.MethodPost {
 		return c.receiveReport(l)
 	}
-	f, root, err := livesFilter(c.Query)
+	f, root, hurry, err := livesFilter(c.Query)
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
@@ -117,7 +118,10 @@ func (c *serving) lives() error {
 		}
 		lives := c.s.waiting(l.Lives(f))
 		settled := settled
-		if l.HasReports() {
+		switch {
+		case hurry != nil:
+			settled = *hurry
+		case l.HasReports():
 			settled = settledApart
 		}
 		quiet := time.Now().Add(-settled)
@@ -160,8 +164,8 @@ func (c *serving) receiveReport(l *trace.Log) error {
 	return nil
 }
 
-// livesFilter reads the parameters.
-func livesFilter(q url.Values) (f trace.Filter, root int64, err error) {
+// livesFilter reads the parameters. settled is nil if it is not among them.
+func livesFilter(q url.Values) (f trace.Filter, root int64, settled *time.Duration, err error) {
 	f.Resource, f.Namespace, f.Name = q.Get("resource"), q.Get("namespace"), q.Get("name")
 	number := func(key string) (n int64) {
 		if text := q.Get(key); text != "" && err == nil {
@@ -184,7 +188,11 @@ func livesFilter(q url.Values) (f trace.Filter, root int64, err error) {
 		f.Since = time.Now().Add(-d)
 	}
 	f.Slow = span("slow")
-	return f, root, err
+	if q.Has("settled") {
+		d := span("settled")
+		settled = &d
+	}
+	return f, root, settled, err
 }
 
 // waiting adds to lives the streams that select them and have not been sent them.

@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -37,7 +39,7 @@ type serveFlags struct {
 }
 
 func (f *serveFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.options.DataDir, "data-dir", ".fairlead", "data directory")
+	flags.StringVar(&f.options.DataDir, "data-dir", ".fairlead", "data directory (default with --in-memory and --parent-pid a temporary one, removed at the end)")
 	flags.BoolVar(&f.options.InMemory, "in-memory", false, "keep only the kubeconfig and the CA certificate on disk")
 	flags.StringSliceVar(&f.options.Etcd.Servers, "etcd-servers", nil, "client URLs of an etcd cluster to use as the store; data-dir then has keys, certificates and the kubeconfig")
 	flags.StringVar(&f.options.Etcd.CAFile, "etcd-cafile", "", "CA of the etcd servers' certificates (default the system's)")
@@ -46,6 +48,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.Etcd.Prefix, "etcd-prefix", controlplane.DefaultEtcdPrefix, "prefix of all keys in etcd")
 	flags.StringVar(&f.options.Listen, "listen", "", "address of the API server (default 127.0.0.1:6443 or the next free port; port 0 picks one)")
 	flags.StringVar(&f.options.AdvertiseAddress, "advertise-address", "", "IP address of the API server in the Service kubernetes (default that of --listen, or of the default route's interface)")
+	flags.StringVar(&f.options.Access.ClientCAFile, "client-ca-file", "", "file with CAs of client certificates besides the server's own; the common name is the user, the organizations are the groups")
 	flags.StringSliceVar(&f.options.TLSNames, "tls-san", nil, "more host names and IP addresses for the API server's certificate")
 	registerEtcd(flags, &f.options)
 	f.limits.register(flags)
@@ -164,6 +167,16 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		if into, err = kubeconfig.DefaultPath(); err != nil {
 			return fmt.Errorf("--merge-kubeconfig: %w", err)
 		}
+	}
+	if f.parent > 0 {
+		signal.Ignore(syscall.SIGPIPE) // of stderr, once the parent that read it is gone
+	}
+	if f.options.InMemory && f.parent > 0 && !cmd.Flags().Changed("data-dir") {
+		// A parent that is killed cannot remove a directory of its own.
+		if f.options.DataDir, err = os.MkdirTemp("", "fairlead-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(f.options.DataDir)
 	}
 	p := newProgress(os.Stderr)
 	f.options.Progress, f.options.Warning, f.options.Log = p.step, p.warn, slog.Default()

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/client/lives"
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/trace/show"
 	"fairlead.dev/internal/trace/why"
 	"fairlead.dev/server"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// explained serves why.Path. It reads the input of an explanation as the requesting user,
+// explained serves why.Path, as JSON, or as the text of `fairlead why` for a client that asks for text/plain. It reads the input of an explanation as the requesting user,
 // through the handler in memory, so that users see only data that they may read.
 func explained(s *server.Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +31,13 @@ func explained(s *server.Server) http.Handler {
 			_ = json.NewEncoder(w).Encode(status)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(answer) // fails if the client has gone
+		// A write fails if the client has gone.
+		if strings.HasPrefix(r.Header.Get("Accept"), "text/plain") {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			_ = why.Print(w, answer, show.Palette{})
+			return
+		}
+		_ = json.NewEncoder(w).Encode(answer)
 	})
 }
 

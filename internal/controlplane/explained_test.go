@@ -2,6 +2,7 @@ package controlplane_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,6 +49,10 @@ func TestExplainedObject(t *testing.T) {
 	a, err := ask(admin, "configmaps", "default", "plain")
 	if err != nil || a.Resource != "configmaps" || !a.Waits || len(a.Reasons) < 2 {
 		t.Errorf("%+v %v", a, err)
+	}
+	text, err := admin.REST().Do(t.Context(), client.Request{Path: why.Path, Query: map[string][]string{"resource": {"configmaps"}, "namespace": {"default"}, "name": {"plain"}}, Accept: "text/plain, */*"})
+	if err != nil || !strings.HasPrefix(string(text.Body), "ConfigMap default/plain ") {
+		t.Errorf("as text: %s %v", text.Body, err)
 	}
 	for _, x := range []struct{ resource, namespace, name string }{{"configmaps", "default", "missing"}, {"wonders", "default", "plain"}} {
 		if _, err := ask(admin, x.resource, x.namespace, x.name); !apierrors.IsNotFound(err) {
