@@ -2,7 +2,7 @@
 # TEST runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test purego e2e race bench bench-client attack soak clients page compat conformance suites ci
+.PHONY: help build test purego e2e race bench bench-client attack soak clients page testcluster compat conformance suites ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ purego: ## test and e2e on upstream's code in place of our fast twins (internal/
 
 e2e: ## the built programs, and tests with etcd, kubectl and controller-runtime
 	cd e2e && $(TEST) ./...
+
+testcluster: ## the module fairlead.dev/testcluster, with the built program
+	cd testcluster && $(TEST) ./...
 
 race: ## the concurrent packages under the race detector
 	$(TEST) -race ./internal/rawmem ./internal/codec/... ./storage/... ./internal/storage/... ./watchcache/... ./internal/watchcache/... ./workqueue/... ./informer/... ./controller/... ./internal/controllers/... ./client/... ./server/... ./internal/server/... ./scheduler/... ./internal/scheduler/... ./node/... ./internal/node/... ./internal/controlplane/...
