@@ -47,9 +47,7 @@ func TestTableAgreesWithGates(t *testing.T) {
 		earlier = append(earlier, f.gate)
 	}
 	for _, p := range parts {
-		if p.gate != "ContainerStopSignals" { // off in all versions
-			earlier = append(earlier, p.gate)
-		}
+		earlier = append(earlier, p.gate)
 	}
 	for _, r := range rules {
 		earlier = append(earlier, r.gate)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -14,11 +15,14 @@ type dropper struct {
 }
 
 // drop clears the gated fields of obj whose gates old, which may be nil, does not use. It returns warnings.
-func (d dropper) drop(obj, old runtime.Object) (warns []string) {
-	v := reflect.ValueOf(obj).Elem()
-	if !d.of.used(v) {
-		return nil
+func (d dropper) drop(obj, old runtime.Object) []string {
+	if v := reflect.ValueOf(obj).Elem(); d.of.used(v) { // rarely
+		return d.clear(v, old)
 	}
+	return nil
+}
+
+func (d dropper) clear(v reflect.Value, old runtime.Object) (warns []string) {
 	inUse := map[string]bool{}
 	if old != nil {
 		d.whole.each(reflect.ValueOf(old).Elem(), "", func(u use) { inUse[u.gate] = true })
@@ -102,9 +106,20 @@ func (s *structure) each(v reflect.Value, path string, do func(use)) {
 		case reflect.Struct:
 			b.to.each(f, at, do)
 		case reflect.Pointer:
-			if !f.IsNil() {
-				b.to.each(f.Elem(), at, do)
+			if f.IsNil() {
+				continue
 			}
+			b.to.each(f.Elem(), at, func(u use) {
+				if f.Type().Elem() == pruned {
+					clear := u.clear
+					u.clear = func() {
+						if clear(); f.Elem().IsZero() {
+							f.SetZero()
+						}
+					}
+				}
+				do(u)
+			})
 		case reflect.Slice:
 			for j := range f.Len() {
 				b.to.each(f.Index(j), at, do)
@@ -121,6 +136,9 @@ func (s *structure) each(v reflect.Value, path string, do func(use)) {
 		}
 	}
 }
+
+// pruned is the type that does not stay empty: a pointer to one goes with its last field.
+var pruned = reflect.TypeFor[corev1.Lifecycle]()
 
 // addressable returns a copy of v that can be changed.
 func addressable(v reflect.Value) reflect.Value {

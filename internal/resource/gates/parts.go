@@ -28,25 +28,6 @@ var parts = []gatedPart{
 		func(v any) bool { return restartPolicies(v.(*corev1.PodSpec), false) },
 		func(v any) { restartPolicies(v.(*corev1.PodSpec), true) },
 	},
-	{
-		// A hook list without hooks goes, too.
-		"ContainerStopSignals", reflect.TypeFor[corev1.Container](),
-		func(v any) bool { return hasStopSignal(v.(*corev1.Container).Lifecycle) },
-		func(v any) { dropStopSignal(&v.(*corev1.Container).Lifecycle) },
-	},
-	{
-		"ContainerStopSignals", reflect.TypeFor[corev1.EphemeralContainerCommon](),
-		func(v any) bool { return hasStopSignal(v.(*corev1.EphemeralContainerCommon).Lifecycle) },
-		func(v any) { dropStopSignal(&v.(*corev1.EphemeralContainerCommon).Lifecycle) },
-	},
-}
-
-func hasStopSignal(l *corev1.Lifecycle) bool { return l != nil && l.StopSignal != nil }
-
-func dropStopSignal(l **corev1.Lifecycle) {
-	if (*l).StopSignal = nil; **l == (corev1.Lifecycle{}) {
-		*l = nil
-	}
 }
 
 func isImage(v corev1.Volume) bool { return v.Image != nil }

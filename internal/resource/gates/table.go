@@ -45,6 +45,7 @@ var laterFields = []gatedField{
 	of[corev1.PodCertificateProjection]("AtomicWriteVolumeUserFields", "User"),
 	of[corev1.EmptyDirVolumeSource]("EmptyDirVolumeMode", "Mode"),
 	of[corev1.VolumeMount]("VolumeBindMountOptions", "BindMountOptions"),
+	of[corev1.Lifecycle]("ContainerStopSignals", "StopSignal"),
 	of[corev1.HTTPGetAction]("H2CContainerProbe", "Protocol"),
 	of[corev1.GRPCAction]("GRPCContainerProbeTLS", "Mode"),
 	of[corev1.PodSpec]("GenericWorkload", "SchedulingGroup"),
