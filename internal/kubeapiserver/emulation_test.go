@@ -6,9 +6,12 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -136,6 +139,74 @@ func TestEmulatedFields(t *testing.T) {
 			_, err = root.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &initial, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, AllowWatchBookmarks: true})
 			if apierrors.IsInvalid(err) == c.has {
 				t.Errorf("a watch that asks for a list: %v", err)
+			}
+		})
+	}
+}
+
+// TestEmulatedRules has values, changes and labels that 1.33 or 1.35 does not have and 1.36 has.
+func TestEmulatedRules(t *testing.T) {
+	for _, c := range []struct {
+		version                string
+		merged, topology, rest bool // selectors of spread constraints, labels of the node's zone, the others
+	}{{"1.33", false, false, false}, {"1.35", true, true, false}, {"1.36", true, true, true}} {
+		t.Run(c.version, func(t *testing.T) {
+			root := start(t, "--emulated-version="+c.version, "--disable-admission-plugins=ServiceAccount")("root-token")
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{corev1.LabelTopologyZone: "z"}}}
+			if _, err := root.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			pod, err := root.CoreV1().Pods("default").Create(t.Context(), &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Name: "p", Labels: map[string]string{"rev": "1"}},
+				Spec: corev1.PodSpec{
+					NodeName:   "n",
+					Containers: []corev1.Container{{Name: "c", Image: "i"}},
+					TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
+						MaxSkew: 1, TopologyKey: "z", WhenUnsatisfiable: corev1.DoNotSchedule,
+						LabelSelector: &metav1.LabelSelector{}, MatchLabelKeys: []string{"rev"},
+					}},
+				},
+			}, metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if merged := len(pod.Spec.TopologySpreadConstraints[0].LabelSelector.MatchExpressions) > 0; merged != c.merged {
+				t.Errorf("selectors merged %t", merged)
+			}
+			if labelled := pod.Labels[corev1.LabelTopologyZone] == "z"; labelled != c.topology {
+				t.Errorf("labels %v", pod.Labels)
+			}
+			never := corev1.ContainerRestartPolicyNever
+			_, err = root.CoreV1().Pods("default").Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "q"}, Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever,
+				Containers: []corev1.Container{{Name: "c", Image: "i", RestartPolicy: &never, RestartPolicyRules: []corev1.ContainerRestartRule{{
+					Action:    corev1.ContainerRestartRuleActionRestartAllContainers,
+					ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{1}},
+				}}}},
+			}}, metav1.CreateOptions{})
+			if want := c.rest || c.version == "1.33"; (err == nil) != want { // 1.33 drops all rules
+				t.Errorf("a rule that restarts all containers: %v", err)
+			}
+			ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Name: "i"}, Spec: networkingv1.IngressSpec{DefaultBackend: &networkingv1.IngressBackend{
+				Service: &networkingv1.IngressServiceBackend{Name: "1a", Port: networkingv1.ServiceBackendPort{Number: 80}},
+			}}}
+			if _, err := root.NetworkingV1().Ingresses("default").Create(t.Context(), ingress, metav1.CreateOptions{}); (err == nil) != c.rest {
+				t.Errorf("an ingress to the Service 1a: %v", err)
+			}
+			yes := true
+			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}, Spec: batchv1.JobSpec{Suspend: &yes, Template: corev1.PodTemplateSpec{
+				Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+			}}}
+			if job, err = root.BatchV1().Jobs("default").Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			job.Spec.Template.Spec.NodeSelector = map[string]string{"a": "b"}
+			if job, err = root.BatchV1().Jobs("default").Update(t.Context(), job, metav1.UpdateOptions{}); err != nil {
+				t.Fatal("a node selector of a suspended job: ", err)
+			}
+			job.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse("1")}
+			if _, err := root.BatchV1().Jobs("default").Update(t.Context(), job, metav1.UpdateOptions{}); (err == nil) != c.rest {
+				t.Errorf("resources of a suspended job: %v", err)
 			}
 		})
 	}

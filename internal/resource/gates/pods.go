@@ -1,0 +1,86 @@
+package gates
+
+import (
+	"fairlead.dev/internal/resource"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// restartOne refuses restarts of all containers, unless the old pod has one.
+func restartOne(pod, old *corev1.Pod) (errs field.ErrorList) {
+	if old != nil && len(restartsOfAll(&old.Spec)) > 0 {
+		return nil
+	}
+	for _, p := range restartsOfAll(&pod.Spec) {
+		errs = append(errs, field.NotSupported(p, corev1.ContainerRestartRuleActionRestartAllContainers, []corev1.ContainerRestartRuleAction{corev1.ContainerRestartRuleActionRestart}))
+	}
+	return errs
+}
+
+func restartsOfAll(s *corev1.PodSpec) (at []*field.Path) {
+	find := func(containers []corev1.Container, p *field.Path) {
+		for i, c := range containers {
+			for j, r := range c.RestartPolicyRules {
+				if r.Action == corev1.ContainerRestartRuleActionRestartAllContainers {
+					at = append(at, p.Index(i).Child("restartPolicyRules").Index(j).Child("action"))
+				}
+			}
+		}
+	}
+	find(s.InitContainers, field.NewPath("spec", "initContainers"))
+	find(s.Containers, field.NewPath("spec", "containers"))
+	return at
+}
+
+// keepSpreadSelectors leaves the matchLabelKeys of a new pod's spread constraints out of their selectors.
+func keepSpreadSelectors(r *resource.Resource) {
+	prepare := r.Strategy.PrepareForCreate
+	r.Strategy.PrepareForCreate = func(obj runtime.Object) {
+		constraints := obj.(*corev1.Pod).Spec.TopologySpreadConstraints
+		selectors := make([]*metav1.LabelSelector, len(constraints))
+		for i, c := range constraints {
+			selectors[i] = c.LabelSelector.DeepCopy()
+		}
+		prepare(obj)
+		for i, s := range selectors {
+			constraints[i].LabelSelector = s
+		}
+	}
+}
+
+// sameResources refuses a change of the resources of a Job's containers.
+func sameResources(j, old *batchv1.Job) field.ErrorList {
+	if old == nil {
+		return nil
+	}
+	changed := func(now, was []corev1.Container) bool {
+		for i := range min(len(now), len(was)) {
+			if !apiequality.Semantic.DeepEqual(now[i].Resources, was[i].Resources) {
+				return true
+			}
+		}
+		return false
+	}
+	now, was := &j.Spec.Template, &old.Spec.Template
+	if !changed(now.Spec.Containers, was.Spec.Containers) && !changed(now.Spec.InitContainers, was.Spec.InitContainers) {
+		return nil
+	}
+	return sameTemplate(j, old)
+}
+
+// sameSinceStart refuses a change of the template of a Job that has started, although it is suspended again.
+func sameSinceStart(j, old *batchv1.Job) field.ErrorList {
+	if old == nil || old.Status.StartTime == nil {
+		return nil
+	}
+	return sameTemplate(j, old)
+}
+
+func sameTemplate(j, old *batchv1.Job) field.ErrorList {
+	return apivalidation.ValidateImmutableField(j.Spec.Template, old.Spec.Template, field.NewPath("spec", "template"))
+}
