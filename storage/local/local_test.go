@@ -31,6 +31,12 @@ func TestConformance(t *testing.T) {
 			storagetest.Run(t, func(t testing.TB) storage.Store { return open(t, t.TempDir(), o) })
 		})
 	}
+	t.Run("Fork", func(t *testing.T) {
+		t.Parallel()
+		base := open(t, "", local.Options{InMemory: true})
+		t.Cleanup(func() { base.Close() })
+		storagetest.Run(t, func(t testing.TB) storage.Store { return fork(t, base, 0) })
+	})
 }
 
 func TestModel(t *testing.T) {

@@ -47,6 +47,15 @@ func (l *Table) Grant(id storage.LeaseID, ttl time.Duration, now time.Time) *Lea
 	return n
 }
 
+// Copy returns a table of the same leases, without their keys.
+func (l *Table) Copy() Table {
+	var c Table
+	for id, n := range l.ByID {
+		c.Grant(id, n.TTL, n.Expiry.Add(-n.TTL))
+	}
+	return c
+}
+
 // Rebind moves a key from the lease of old to that of kv; either may be nil.
 func (l *Table) Rebind(old, kv *storage.KeyValue) {
 	if old != nil && old.Lease != 0 {
