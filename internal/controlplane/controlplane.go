@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,7 +29,9 @@ import (
 	"fairlead.dev/node"
 	"fairlead.dev/server"
 	"fairlead.dev/storage/etcdserver"
+	"fairlead.dev/storage/local"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 )
 
@@ -38,7 +41,9 @@ const adminUser = "kubernetes-admin"
 // ControlPlane is a running control plane. Make it with Start.
 type ControlPlane struct {
 	options Options
-	store   store
+	// base is the state to begin with; nil for that of the data directory, or an empty one.
+	base  *Frozen
+	store store
 	// credentials are its keys and certificates.
 	credentials credentials
 	server      *server.Server
@@ -74,7 +79,10 @@ type ControlPlane struct {
 // Start starts a control plane and returns when its API server answers; the parts of the
 // client side are starting by then. ctx limits the start only. On failure the error has one
 // line, and Start leaves no new files behind.
-func Start(ctx context.Context, o Options) (*ControlPlane, error) {
+func Start(ctx context.Context, o Options) (*ControlPlane, error) { return begin(ctx, o, nil) }
+
+// begin is Start with a state to begin with.
+func begin(ctx context.Context, o Options, base *Frozen) (*ControlPlane, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -82,7 +90,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 		o.Definitions = &kwok.Definitions{} // the nodes and their usage have one
 	}
 	o.Access.setDefaults()
-	cp := &ControlPlane{options: o, page: ui.New()}
+	cp := &ControlPlane{options: o, base: base, page: ui.New()}
 	cp.stop = sync.OnceValue(cp.shutdown)
 	if err := cp.start(ctx); err != nil {
 		cp.stop()
@@ -108,24 +116,17 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.etcd.listener, err = listenEtcd(o); err != nil {
 		return err
 	}
-	if cp.store, err = openStore(ctx, o); err != nil {
+	if err := cp.open(ctx); err != nil {
 		return err
 	}
-	authority, err := loadAuthority(ctx, o, cp.store)
-	if err != nil {
-		return err
-	}
-	cp.credentials.complete(authority)
 	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.credentials, cp.URL(), &cp.simulated, cp.page, &cp.started); err != nil {
 		return err
 	}
 	cp.started.reach(assembled)
-	first, err := firstObjects(ctx, o, cp.store)
+	objects, err := cp.builtinObjects(ctx)
 	if err != nil {
 		return err
 	}
-	objects := append(bootstrap.Objects(cp.startObjects()), first...)
-	objects = append(objects, aggregate.Builtin(cp.server.Resources())...)
 	if err := cp.server.Bootstrap(ctx, objects, bootstrap.Reconcile); err != nil {
 		return err
 	}
@@ -154,6 +155,43 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	o.progress("Kubeconfig", cp.KubeconfigPath())
 	return cp.startClients()
+}
+
+// open opens the store, and completes the credentials with the authority's keys.
+func (cp *ControlPlane) open(ctx context.Context) (err error) {
+	o := cp.options
+	if cp.base != nil {
+		s, err := cp.base.store.Fork(ctx, 0, local.Options{History: o.History, Trace: o.Trace, Logger: o.Log})
+		if err != nil {
+			return err
+		}
+		cp.store = s
+		cp.credentials.complete(cp.base.authority)
+		return nil
+	}
+	if cp.store, err = openStore(ctx, o); err != nil {
+		return err
+	}
+	authority, err := loadAuthority(ctx, o, cp.store)
+	if err != nil {
+		return err
+	}
+	cp.credentials.complete(authority)
+	return nil
+}
+
+// builtinObjects returns the objects that every start creates or repairs. A fork has them, except that its address may be
+// another one.
+func (cp *ControlPlane) builtinObjects(ctx context.Context) ([]runtime.Object, error) {
+	o := cp.startObjects()
+	if cp.base != nil {
+		return bootstrap.Service(o), nil
+	}
+	first, err := firstObjects(ctx, cp.options, cp.store)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(bootstrap.Objects(o), first, aggregate.Builtin(cp.server.Resources())), nil
 }
 
 func (cp *ControlPlane) describeStore() string {

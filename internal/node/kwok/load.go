@@ -57,6 +57,21 @@ func of(files *set) *Definitions {
 	return d
 }
 
+// FromFiles returns Definitions with those of d that were read from files, and without those that Put has added.
+func (d *Definitions) FromFiles() *Definitions {
+	if d == nil {
+		return &Definitions{}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := &Definitions{}
+	if files := d.mu.files; files != nil {
+		c.mu.files = files
+		c.now.Store(files)
+	}
+	return c
+}
+
 func filesAt(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {

@@ -43,9 +43,7 @@ func Objects(o Options) []runtime.Object {
 	list = append(list, Policy()...)
 	list = append(list, priorityClasses()...)
 	list = append(list, flows()...)
-	if o.ServiceCIDR.IsValid() {
-		list = append(list, service(o)...)
-	}
+	list = append(list, Service(o)...)
 	if o.ClientCA != "" {
 		list = append(list, Trust(o))
 	}

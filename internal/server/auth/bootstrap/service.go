@@ -16,8 +16,12 @@ import (
 // ServiceIP returns the address of the kubernetes service, the first of the range.
 func ServiceIP(cidr netip.Prefix) netip.Addr { return cidr.Masked().Addr().Next() }
 
-// service returns the kubernetes service and the endpoints that lead from it to the server.
-func service(o Options) []runtime.Object {
+// Service returns the kubernetes service and the endpoints that lead from it to the server; no objects without a range
+// of service addresses.
+func Service(o Options) []runtime.Object {
+	if !o.ServiceCIDR.IsValid() {
+		return nil
+	}
 	ip := ServiceIP(o.ServiceCIDR)
 	family, addressType := corev1.IPv4Protocol, discoveryv1.AddressTypeIPv4
 	if ip.Is6() {
