@@ -32,7 +32,7 @@ var untouched = []string{
 }
 
 // later lists fields of features that are on here and off in 1.36.
-var later = []string{".schedulingGroup", ".stopSignal", ".spec.preventPodSchedulingIfMissing"}
+var later = []string{".schedulingGroup", ".spec.preventPodSchedulingIfMissing"}
 
 var anyText = []string{
 	"", "a", "b", "Bad Name", "UPPER", "a.b", "-a", "a_b", "example.com/a", "a/b/c", "/a", "../a", "1.2.3.4", "::1", "10.0.0.0/8",
