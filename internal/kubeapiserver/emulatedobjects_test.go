@@ -127,6 +127,10 @@ func TestEmulatedRules(t *testing.T) {
 			if _, err := root.NetworkingV1().Ingresses("default").Create(t.Context(), ingress, metav1.CreateOptions{}); (err == nil) != c.rest {
 				t.Errorf("an ingress to the Service 1a: %v", err)
 			}
+			old := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}, ExternalIPs: []string{"010.1.2.3"}}}
+			if _, err := root.CoreV1().Services("default").Create(t.Context(), old, metav1.CreateOptions{}); (err != nil) != c.rest {
+				t.Errorf("an address with a leading zero: %v", err)
+			}
 			yes := true
 			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}, Spec: batchv1.JobSpec{Suspend: &yes, Template: corev1.PodTemplateSpec{
 				Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}},

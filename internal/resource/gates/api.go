@@ -86,7 +86,7 @@ func (a API) Apply(rows []*resource.Resource) (served []*resource.Resource) {
 			}
 		}
 		for _, rule := range rules {
-			if rule.of == r.GroupResource() && !a.Enabled(rule.gate) {
+			if (rule.of.Empty() || rule.of == r.GroupResource()) && !a.Enabled(rule.gate) {
 				rule.apply(r)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 // A rule changes a resource if its gate is off.
 type rule struct {
 	gate  string
-	of    schema.GroupResource
+	of    schema.GroupResource // the zero value stands for all
 	apply func(*resource.Resource)
 }
 
@@ -29,6 +29,7 @@ var rules = []rule{
 	{"MatchLabelKeysInPodTopologySpreadSelectorMerge", corev1.Resource("pods"), keepSpreadSelectors},
 	{"MutablePodResourcesForSuspendedJobs", batchv1.Resource("jobs"), func(r *resource.Resource) { check(r, sameResources) }},
 	{"MutableSchedulingDirectivesForSuspendedJobs", batchv1.Resource("jobs"), func(r *resource.Resource) { check(r, sameSinceStart) }},
+	{"StrictIPCIDRValidation", schema.GroupResource{}, takeOldAddresses},
 	{"CSIServiceAccountTokenSecrets", storagev1.Resource("csidrivers"), func(r *resource.Resource) {
 		r.Strategy.Warnings, r.Strategy.UpdateWarnings = nil, nil // which advise to use the field
 	}},
