@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,16 +52,18 @@ func Policy() []runtime.Object {
 	return list
 }
 
-// NodeRules returns the rules of the role system:node. It has no binding: a node has these rights only for objects
-// that concern it.
-func NodeRules() []rbacv1.PolicyRule {
+// NodeRules returns the rules of the role system:node, which must not be modified. It has no binding: a node has these
+// rights only for objects that concern it.
+func NodeRules() []rbacv1.PolicyRule { return nodeRules() }
+
+var nodeRules = sync.OnceValue(func() []rbacv1.PolicyRule {
 	for _, obj := range Policy() {
 		if r, ok := obj.(*rbacv1.ClusterRole); ok && r.Name == "system:node" {
 			return r.Rules
 		}
 	}
 	panic("policy.txt: no system:node")
-}
+})
 
 func rbacType(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: kind}
