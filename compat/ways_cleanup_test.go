@@ -136,7 +136,7 @@ func disruption(p *place) {
 	p.must(nil, evict(victim))
 	p.away("pods", victim)
 	await("one to spare again", func(b *policyv1.PodDisruptionBudget) bool {
-		return b.Status.DisruptionsAllowed == 1 && b.Status.CurrentHealthy == 3
+		return b.Status.DisruptionsAllowed == 1 && b.Status.CurrentHealthy == 3 && b.Status.ExpectedPods == 3
 	})
 	p.must(p.c.PolicyV1().PodDisruptionBudgets(p.ns).Patch(p.ctx, "web", types.MergePatchType, []byte(`{"spec":{"minAvailable":"100%"}}`), metav1.PatchOptions{}))
 	await("none to spare", func(b *policyv1.PodDisruptionBudget) bool { return b.Status.DisruptionsAllowed == 0 })
