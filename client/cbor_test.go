@@ -24,7 +24,7 @@ import (
 // one that does not, and sees the same.
 func TestEncodings(t *testing.T) {
 	for _, speaks := range []bool{true, false} {
-		env := testenv.Start(t, testenv.Options{Nodes: -1, NoScheduler: true, CBOR: speaks})
+		env := testenv.New(t, testenv.Options{NoNodes: true, NoScheduler: true, CBOR: speaks})
 		for _, encoding := range []string{client.ContentTypeJSON, client.ContentTypeProtobuf, client.ContentTypeCBOR} {
 			t.Run(encoding[strings.LastIndex(encoding, "/")+1:], func(t *testing.T) {
 				var refused, sent int

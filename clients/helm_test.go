@@ -36,7 +36,7 @@ type shop struct {
 
 func start(t *testing.T) shop {
 	t.Helper()
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	flags := genericclioptions.NewConfigFlags(true)
 	path, ns := env.KubeconfigPath(), namespace
 	flags.KubeConfig, flags.Namespace = &path, &ns

@@ -25,7 +25,7 @@ func quiet(t *testing.T) (g target, ns, run string) {
 		t.Setenv("CLIENTS_KUBECONFIG", path)
 		g = newTarget(t)
 	} else {
-		env := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1})
+		env := testenv.New(t, testenv.Options{NoControllers: true, NoScheduler: true, NoNodes: true})
 		g = target{kubeconfig: env.KubeconfigPath(), config: env.Config(), ours: true}
 	}
 	clients, err := kubernetes.NewForConfig(g.config)

@@ -32,7 +32,7 @@ func newTarget(t *testing.T) target {
 		config.QPS = -1
 		return target{kubeconfig: path, config: config}
 	}
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	return target{kubeconfig: env.KubeconfigPath(), config: env.Config(), ours: true}
 }
 

@@ -18,7 +18,7 @@ import (
 func Example() {
 	t, end := exampletest.New()
 	defer end()
-	config := testenv.Start(t, testenv.Options{Nodes: -1}).Config() // or that of any cluster
+	config := testenv.New(t, testenv.Options{NoNodes: true}).Config() // or that of any cluster
 
 	m, err := controller.NewManager(config, "greeter", controller.ManagerOptions{})
 	if err != nil {

@@ -78,7 +78,7 @@ func makeMap(t *testing.T, maps client.Resource[*corev1.ConfigMap], name string)
 }
 
 func TestManagersTakeTurns(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Nodes: -1, NoScheduler: true})
+	env := testenv.New(t, testenv.Options{NoNodes: true, NoScheduler: true})
 	c := env.Client(t)
 	maps := client.For[*corev1.ConfigMap](c).Namespace("default")
 	lease := leader.Candidate{Namespace: "kube-system", Name: "teller",
@@ -164,7 +164,7 @@ type failing struct{}
 func (failing) Run(context.Context) error { return errors.New("it broke") }
 
 func TestManagerEndsWithItsParts(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Nodes: -1, NoScheduler: true, Controllers: []string{"-*"}})
+	env := testenv.New(t, testenv.Options{NoNodes: true, NoScheduler: true, NoControllers: true})
 	m, err := controller.NewManager(env.Config(), "broken", controller.ManagerOptions{Log: quiet()})
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 // every pass without a conflict with itself.
 func TestReconcileSeesItsOwnWrites(t *testing.T) {
 	const passes = 20
-	env := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{NoControllers: true, NoScheduler: true, NoNodes: true})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := env.Client(t)

@@ -32,7 +32,7 @@ func served(t testing.TB) controller.Env {
 // servedAt also tells how to reach the server.
 func servedAt(t testing.TB) (controller.Env, *rest.Config) {
 	t.Helper()
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount"}, NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{Controllers: []string{"serviceaccount"}, NoScheduler: true, NoNodes: true})
 	c := env.Client(t)
 	recorder := client.NewRecorder(c, "kubelet")
 	t.Cleanup(recorder.Close)

@@ -75,7 +75,7 @@ func held(t *testing.T, pods client.Resource[*corev1.Pod], name, message string)
 }
 
 func TestAgainstServer(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 2})
+	env := testenv.New(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 2})
 	ctx, c := t.Context(), env.Client(t)
 	account(t, c)
 	pods := client.For[*corev1.Pod](c).Namespace("default")
@@ -172,7 +172,7 @@ func told(t *testing.T, events client.Resource[*corev1.Event], pod, want string)
 
 // BenchmarkBound binds 2,000 pods to 100 nodes through the server; one op is one pod.
 func BenchmarkBound(b *testing.B) {
-	env := testenv.Start(b, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 100})
+	env := testenv.New(b, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 100})
 	c := env.Client(b)
 	account(b, c)
 	pods := client.For[*corev1.Pod](c).Namespace("default")
@@ -210,7 +210,7 @@ func BenchmarkBound(b *testing.B) {
 }
 
 func TestPreemptionAgainstServer(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 1})
+	env := testenv.New(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 1})
 	ctx, c := t.Context(), env.Client(t)
 	account(t, c)
 	pods := client.For[*corev1.Pod](c).Namespace("default")

@@ -18,7 +18,7 @@ import (
 // Claims that wait for their first consumer get a volume where their pod goes: one that is
 // there, or one that is made; and the pod goes where a volume is.
 func TestLateBinding(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle", "persistentvolume"}, Nodes: 3})
+	env := testenv.New(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle", "persistentvolume"}, Nodes: 3})
 	ctx, c := t.Context(), env.Client(t)
 	account(t, c)
 	wait := storagev1.VolumeBindingWaitForFirstConsumer
@@ -123,7 +123,7 @@ func TestProfilesAgainstServer(t *testing.T) {
 	racks.Name = "racks"
 	racks.Filters = append(racks.Filters, oneRack{})
 	racks.Scores = append(racks.Scores, scheduler.WeightedScore{Score: fewPods{}, Weight: 5})
-	env := testenv.Start(t, testenv.Options{
+	env := testenv.New(t, testenv.Options{
 		Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 2,
 		Scheduling: scheduler.Options{Profiles: []scheduler.Profile{scheduler.DefaultProfile(), racks}},
 	})

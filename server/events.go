@@ -126,7 +126,7 @@ func (c *serving) lives() error {
 		}
 		quiet := time.Now().Add(-settled)
 		n := 0
-		for n < len(lives) && lives[n].Began.Add(lives[n].Duration()).Before(quiet) && !lives[n].mayBeSlow(slow) {
+		for n < len(lives) && (settled == 0 || lives[n].Began.Add(lives[n].Duration()).Before(quiet)) && !lives[n].mayBeSlow(slow) {
 			n++
 		}
 		if n > 0 {
@@ -137,7 +137,7 @@ func (c *serving) lives() error {
 		}
 		var later <-chan time.Time
 		if n < len(lives) {
-			later, changed = time.After(settled), nil
+			later, changed = time.After(max(settled, time.Millisecond)), nil
 		}
 		select {
 		case <-changed:

@@ -22,7 +22,7 @@ func newAPIClient(config *rest.Config) (*apiClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &apiClient{config.Host, &http.Client{Transport: &http.Transport{TLSClientConfig: tls, ForceAttemptHTTP2: true}}}, nil
+	return &apiClient{config.Host, &http.Client{Transport: &http.Transport{TLSClientConfig: tls, DialContext: config.Dial, ForceAttemptHTTP2: true}}}, nil
 }
 
 func (c *apiClient) close() { c.http.CloseIdleConnections() }

@@ -10,9 +10,6 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// defaultTimeout is that of Options.Timeout.
-const defaultTimeout = time.Minute
-
 // Env is a running control plane. Make it with New or Start.
 type Env struct {
 	config     *rest.Config
@@ -24,6 +21,8 @@ type Env struct {
 	log        *log
 	// dir is a directory for the environment's files, which the end of the control plane removes.
 	dir string
+	// local is the part of this package alone.
+	local
 	// stop ends the control plane, and ended is closed when it has ended, by stop or without.
 	stop  func() error
 	ended <-chan struct{}
@@ -38,42 +37,6 @@ type Env struct {
 		// waited are the objects waited for, the latest last.
 		waited []subject
 	}
-}
-
-// plan is the content of Options, read and checked before anything starts.
-type plan struct {
-	crds, webhooks, stages []manifest
-	faults                 []Fault
-	// calls reports whether the test has to serve a webhook.
-	calls     bool
-	timeout   time.Duration
-	authority *authority
-	log       *log
-}
-
-func newPlan(o Options) (p plan, err error) {
-	if err := o.check(); err != nil {
-		return p, err
-	}
-	if p.crds, err = o.CRDs.load(crdKinds); err != nil {
-		return p, fmt.Errorf("Options.CRDs: %w", err)
-	}
-	if p.webhooks, err = o.Webhooks.load(webhookKinds); err != nil {
-		return p, fmt.Errorf("Options.Webhooks: %w", err)
-	}
-	if p.stages, err = o.Stages.load(kinds{}); err != nil {
-		return p, fmt.Errorf("Options.Stages: %w", err)
-	}
-	n, err := checkWebhooks(append(slices.Clip(p.crds), p.webhooks...))
-	if err != nil {
-		return p, err
-	}
-	if p.timeout = o.Timeout; p.timeout == 0 {
-		p.timeout = defaultTimeout
-	}
-	p.calls, p.faults, p.log = n > 0, o.Faults, &log{to: o.Log}
-	p.authority, err = newAuthority()
-	return p, err
 }
 
 // Start starts a control plane, and returns when its API server answers, its CRDs are served and its webhooks are

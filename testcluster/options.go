@@ -1,8 +1,6 @@
 package testcluster
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"time"
 )
@@ -42,19 +40,4 @@ type Options struct {
 	// Log receives the log of the control plane as it is written. A test of New logs its end when it fails, with or
 	// without a Log.
 	Log io.Writer
-}
-
-// check reports options that contradict each other.
-func (o Options) check() error {
-	switch {
-	case o.Nodes < 0:
-		return fmt.Errorf("Options.Nodes is %d: want 0 or more", o.Nodes)
-	case o.NoNodes && o.Nodes > 0:
-		return fmt.Errorf("Options.Nodes is %d, and NoNodes is set", o.Nodes)
-	case o.NoControllers && len(o.Controllers) > 0:
-		return fmt.Errorf("Options.Controllers is %q, and NoControllers is set", o.Controllers)
-	case o.Timeout < 0:
-		return errors.New("Options.Timeout is below 0")
-	}
-	return nil
 }

@@ -26,6 +26,9 @@ const (
 // stalls.
 const stopTimeout = 30 * time.Second
 
+// local is empty: the process is known by stop and ended alone.
+type local struct{}
+
 // process is a running `fairlead up`.
 type process struct {
 	cmd *exec.Cmd

@@ -39,7 +39,7 @@ func inBubble(t *testing.T, o testenv.Options, test func(t *testing.T, env *test
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		o.Bubble = true
-		env := testenv.Start(t, o)
+		env := testenv.New(t, o)
 		c, err := kubernetes.NewForConfig(env.Config())
 		if err != nil {
 			t.Fatal(err)
@@ -192,7 +192,7 @@ func TestBubbleAutoscaler(t *testing.T) {
 }
 
 func TestBubbleLeaseExpires(t *testing.T) {
-	inBubble(t, testenv.Options{Nodes: -1}, func(t *testing.T, _ *testenv.Env, c kubernetes.Interface) {
+	inBubble(t, testenv.Options{NoNodes: true}, func(t *testing.T, _ *testenv.Env, c kubernetes.Interface) {
 		elect := func(ctx context.Context, name string) <-chan time.Time {
 			leads := make(chan time.Time, 1)
 			e, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -226,7 +226,7 @@ func TestBubbleLeaseExpires(t *testing.T) {
 }
 
 func TestBubbleRequeue(t *testing.T) {
-	inBubble(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1}, func(t *testing.T, env *testenv.Env, c kubernetes.Interface) {
+	inBubble(t, testenv.Options{NoControllers: true, NoScheduler: true, NoNodes: true}, func(t *testing.T, env *testenv.Env, c kubernetes.Interface) {
 		ctx, stop := context.WithCancel(t.Context())
 		m, err := controller.NewManager(env.Config(), "operator", controller.ManagerOptions{})
 		if err != nil {
@@ -258,7 +258,7 @@ func TestBubbleRequeue(t *testing.T) {
 }
 
 func TestBubbleWebhook(t *testing.T) {
-	inBubble(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1}, func(t *testing.T, env *testenv.Env, c kubernetes.Interface) {
+	inBubble(t, testenv.Options{NoControllers: true, NoScheduler: true, NoNodes: true}, func(t *testing.T, env *testenv.Env, c kubernetes.Interface) {
 		ctx := t.Context()
 		l, err := env.Listen("127.0.0.1:9443")
 		if err != nil {

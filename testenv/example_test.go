@@ -17,7 +17,7 @@ func Example() {
 	t, end := exampletest.New() // in a test, t is its parameter
 	defer end()
 
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	deployments := client.For[*appsv1.Deployment](env.Client(t)).Namespace("default")
 	labels := map[string]string{"app": "web"}
 	d, err := deployments.Create(t.Context(), &appsv1.Deployment{

@@ -43,7 +43,7 @@ func run(t *testing.T, c *client.Client, name string, begin, end chan string) ca
 }
 
 func TestOneLeadsAndTheNextTakesOver(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Nodes: -1, NoScheduler: true})
+	env := testenv.New(t, testenv.Options{NoNodes: true, NoScheduler: true})
 	c := env.Client(t)
 	leases := client.For[*coordinationv1.Lease](c).Namespace("kube-system")
 	begin, end := make(chan string, 2), make(chan string, 2)
@@ -97,7 +97,7 @@ func TestOneLeadsAndTheNextTakesOver(t *testing.T) {
 }
 
 func TestWorkThatEndsEndsTheRun(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{Nodes: -1, NoScheduler: true}).Client(t)
+	c := testenv.New(t, testenv.Options{NoNodes: true, NoScheduler: true}).Client(t)
 	boom := errors.New("boom")
 	err := leader.Run(t.Context(), c, leader.Candidate{Namespace: "default", Name: "work", Identity: "a", Timing: brisk},
 		func(context.Context) error { return boom })
@@ -134,7 +134,7 @@ func (t interrupted) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestInterruptedRenewal ends a leader while it renews its lease: it releases the renewed lease.
 func TestInterruptedRenewal(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Nodes: -1, NoScheduler: true})
+	env := testenv.New(t, testenv.Options{NoNodes: true, NoScheduler: true})
 	ctx, stop := context.WithCancel(t.Context())
 	var leads atomic.Bool
 	config := env.Config()

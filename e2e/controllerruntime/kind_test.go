@@ -63,7 +63,7 @@ const withConditions = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomRe
 
 // TestCustomKind uses a custom kind with Go types.
 func TestCustomKind(t *testing.T) {
-	config := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1}).Config()
+	config := testenv.New(t, testenv.Options{NoControllers: true, NoScheduler: true, NoNodes: true}).Config()
 	definition := &unstructured.Unstructured{}
 	if err := definition.UnmarshalJSON([]byte(withConditions)); err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func (marker) ValidateDelete(context.Context, *corev1.ConfigMap) (admission.Warn
 
 // TestWebhooks admits ConfigMaps by a defaulter and a validator.
 func TestWebhooks(t *testing.T) {
-	c := kubernetes.NewForConfigOrDie(testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1}).Config())
+	c := kubernetes.NewForConfigOrDie(testenv.New(t, testenv.Options{NoControllers: true, NoScheduler: true, NoNodes: true}).Config())
 	none := admissionregistrationv1.SideEffectClassNone
 	rules := []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{"*"},

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// plane is a control plane for one example. In a test, testenv.Start does this; a program
+// plane is a control plane for one example. In a test, testenv.New does this; a program
 // of your own reads a kubeconfig.
 func plane() (config *rest.Config, c *client.Client, stop func()) {
 	dir, err := os.MkdirTemp("", "fairlead-example-")

@@ -14,7 +14,7 @@ import (
 
 // A namespace that asks is greeted, and greeted again when the greeting is taken away.
 func TestGreeter(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Nodes: -1})
+	env := testenv.New(t, testenv.Options{NoNodes: true})
 	m, err := newGreeter(env.Config())
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 // Pods for the scheduler mini are placed as long as there is room, and a waiting one when
 // there is room again; a pod for another scheduler is left alone.
 func TestMini(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, NoScheduler: true, Nodes: 2})
+	env := testenv.New(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, NoScheduler: true, Nodes: 2})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := env.Client(t)

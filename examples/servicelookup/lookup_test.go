@@ -2,37 +2,23 @@ package main
 
 import (
 	"context"
-	_ "embed"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
-	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/client"
 	"fairlead.dev/testenv"
 )
 
-//go:embed crd.yaml
-var definition []byte
-
 // The whole program against a whole control plane: Services are created and deleted, a Pod
 // runs and is deleted, and each time the resource has the Pod's Services.
 func TestServiceLookup(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{CRDs: testenv.Objects{Paths: []string{"crd.yaml"}}})
 	c := env.Client(t)
-	var crd map[string]any
-	if err := yaml.Unmarshal(definition, &crd); err != nil {
-		t.Fatal(err)
-	}
-	crds := client.Dynamic(c, schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, false)
-	if _, err := crds.Patch(t.Context(), "podservices.examples.fairlead.dev", client.ApplyPatch(crd), metav1.PatchOptions{FieldManager: "test"}); err != nil {
-		t.Fatal(err)
-	}
 	l, err := newLookup(env.Config())
 	if err != nil {
 		t.Fatal(err)

@@ -78,7 +78,7 @@ func (s *shown) until(t *testing.T, name, state string) {
 // TestInformersOfACustomKind: client-go's dynamic informers and ours see all that becomes
 // of objects of a kind, each in its version; also that the kind itself goes, and comes back.
 func TestInformersOfACustomKind(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{NoControllers: true, NoScheduler: true, NoNodes: true})
 	c := env.Client(t)
 	crds := client.Dynamic(c, schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, false)
 	define := func() {

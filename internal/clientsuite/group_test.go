@@ -109,7 +109,7 @@ func TestConfined(t *testing.T) {
 // again.
 func TestTwoClusters(t *testing.T) {
 	east, west := newNamespace(t), "default"
-	env := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{NoControllers: true, NoScheduler: true, NoNodes: true})
 	net, config := network(t)
 	config.NextProtos = []string{"http/1.1"}
 	plain := map[string]client.Resource[*corev1.ConfigMap]{

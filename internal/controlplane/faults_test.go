@@ -171,7 +171,7 @@ type faults struct {
 }
 
 func startFaults(t *testing.T, controllers []string) *faults {
-	env := testenv.Start(t, testenv.Options{Controllers: controllers})
+	env := testenv.New(t, testenv.Options{Controllers: controllers, NoControllers: len(controllers) == 0})
 	return &faults{config: env.Config(), client: env.Client(t)}
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// tb has the methods of testing.TB that helpers such as testenv.Start use; the others panic.
+// tb has the methods of testing.TB that helpers such as testenv.New use; the others panic.
 type tb struct {
 	testing.TB
 	ctx      context.Context
@@ -32,8 +32,12 @@ func New() (t testing.TB, end func()) {
 func (t *tb) Helper()                  {}
 func (t *tb) Context() context.Context { return t.ctx }
 func (t *tb) Cleanup(f func())         { t.cleanups = append(t.cleanups, f) }
+func (t *tb) Failed() bool             { return false }
 func (t *tb) Error(args ...any)        { panic(fmt.Sprint(args...)) }
 func (t *tb) Fatal(args ...any)        { panic(fmt.Sprint(args...)) }
+
+func (t *tb) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (t *tb) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
 func (t *tb) TempDir() string {
 	dir, err := os.MkdirTemp("", "example")

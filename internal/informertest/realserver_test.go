@@ -19,7 +19,7 @@ import (
 // TestAgainstTheServer runs client and informers, in each encoding and form, against
 // this project's own API server.
 func TestAgainstTheServer(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{NoControllers: true, NoScheduler: true, NoNodes: true})
 	for _, ct := range []string{client.ContentTypeJSON, client.ContentTypeProtobuf} {
 		t.Run(ct, func(t *testing.T) {
 			c, err := client.New(env.Config(), client.Options{ContentType: ct})

@@ -29,7 +29,7 @@ type csrs = client.Resource[*certificatesv1.CertificateSigningRequest]
 
 func start(t *testing.T) (*testenv.Env, csrs) {
 	t.Helper()
-	server := testenv.Start(t, testenv.Options{Controllers: []string{"certificates"}})
+	server := testenv.New(t, testenv.Options{Controllers: []string{"certificates"}})
 	return server, client.For[*certificatesv1.CertificateSigningRequest](server.Client(t))
 }
 

@@ -21,7 +21,7 @@ func verbs(r *rbacv1.ClusterRole) (all []string) {
 
 // An aggregated role has the rules of its parts, and follows when they change.
 func TestARoleOfRoles(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true})
 	roles, ctx := client.For[*rbacv1.ClusterRole](env.Client(t)), t.Context()
 	must := func(err error) {
 		t.Helper()

@@ -22,7 +22,7 @@ import (
 // If a controller is killed between creating a Job and writing the status, its successor records the Job's time,
 // and deletes the expired Job only after that, so that a second kill in between starts no duplicate either.
 func TestKilledBetweenJobAndStatus(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"serviceaccount"}})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"serviceaccount"}})
 	c, ctx := env.Client(t), t.Context()
 	crons, jobs := client.For[*batchv1.CronJob](c).Namespace("default"), client.For[*batchv1.Job](c).Namespace("default")
 	must := func(err error) {

@@ -14,7 +14,7 @@ import (
 
 // A schedule without any time is valid, so the server accepts it; an event tells the user that it never runs.
 func TestScheduleThatNeverComes(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"cronjob"}}).Client(t)
+	c := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"cronjob"}}).Client(t)
 	if _, err := client.For[*batchv1.CronJob](c).Namespace("default").Create(t.Context(), &batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Name: "never"},
 		Spec: batchv1.CronJobSpec{Schedule: "59 23 31 2 *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{

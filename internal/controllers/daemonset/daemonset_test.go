@@ -25,7 +25,7 @@ type fixture struct {
 }
 
 func start(t *testing.T, nodes int) fixture {
-	c := testenv.Start(t, testenv.Options{Nodes: nodes}).Client(t)
+	c := testenv.New(t, testenv.Options{Nodes: nodes}).Client(t)
 	return fixture{t, client.For[*appsv1.DaemonSet](c).Namespace("default"), client.For[*corev1.Pod](c).Namespace("default"),
 		client.For[*corev1.Node](c), client.For[*appsv1.ControllerRevision](c).Namespace("default")}
 }

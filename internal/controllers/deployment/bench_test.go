@@ -20,7 +20,7 @@ func BenchmarkRollout2000(b *testing.B) {
 	const pods = 2000
 	for b.Loop() {
 		b.StopTimer()
-		env := testenv.Start(b, testenv.Options{Nodes: 100})
+		env := testenv.New(b, testenv.Options{Nodes: 100})
 		deployments := client.For[*appsv1.Deployment](env.Client(b)).Namespace("default")
 		w, err := deployments.Watch(b.Context(), metav1.ListOptions{})
 		if err != nil {

@@ -45,7 +45,7 @@ func rolledOut(d *appsv1.Deployment) bool {
 }
 
 func TestDeploymentLife(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c := env.Client(t)
 	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
 	sets := client.For[*appsv1.ReplicaSet](c).Namespace("default")

@@ -63,7 +63,7 @@ func logged(t *testing.T) *lines {
 // with each response.
 func runAlone(t *testing.T, before func(*http.Request), observe func(client.Exchange)) *client.Client {
 	t.Helper()
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount"}, NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{Controllers: []string{"serviceaccount"}, NoScheduler: true, NoNodes: true})
 	config := rest.CopyConfig(env.Config())
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return around{rt, before} })
 	c, err := client.New(config, client.Options{Observe: func(_ context.Context, x client.Exchange) { observe(x) }})

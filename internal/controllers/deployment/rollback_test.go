@@ -14,7 +14,7 @@ import (
 // The annotation that replaced rollbacks of old API versions still works: template and annotations of the revision
 // return, the annotation is removed, and an event is recorded.
 func TestRollbackByAnnotation(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{}).Client(t)
+	c := testenv.New(t, testenv.Options{}).Client(t)
 	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
 	events := client.For[*corev1.Event](c).Namespace("default")
 	d := web(1, "web:1")

@@ -41,7 +41,7 @@ func counts(healthy, desired, expected, allowed int32) func(*policyv1.PodDisrupt
 }
 
 func TestEvictionsStayWithinTheBudget(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{}).Client(t)
+	c := testenv.New(t, testenv.Options{}).Client(t)
 	pods := client.For[*corev1.Pod](c).Namespace("default")
 	budgets := client.For[*policyv1.PodDisruptionBudget](c).Namespace("default")
 	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
@@ -121,7 +121,7 @@ func awaitCordon(t *testing.T, pods client.Resource[*corev1.Pod], node string) {
 }
 
 func TestWhatCannotBeComputedAllowsNothing(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{}).Client(t)
+	c := testenv.New(t, testenv.Options{}).Client(t)
 	pods := client.For[*corev1.Pod](c).Namespace("default")
 	budgets := client.For[*policyv1.PodDisruptionBudget](c).Namespace("default")
 	for i := range 2 {
@@ -162,7 +162,7 @@ func TestWhatCannotBeComputedAllowsNothing(t *testing.T) {
 
 // TestSeveralBudgets checks that a pod selected by several budgets gets a warning event.
 func TestSeveralBudgets(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{}).Client(t)
+	c := testenv.New(t, testenv.Options{}).Client(t)
 	budgets := client.For[*policyv1.PodDisruptionBudget](c).Namespace("default")
 	one := intstr.FromInt32(1)
 	for _, name := range []string{"first", "second"} {
@@ -197,7 +197,7 @@ func TestSeveralBudgets(t *testing.T) {
 // A pod with a DisruptionTarget condition that is still running gets it reset after two minutes, unless its kubelet
 // is about to terminate it.
 func TestSparedPods(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"disruption", "serviceaccount"}}).Client(t)
+	c := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"disruption", "serviceaccount"}}).Client(t)
 	pods := client.For[*corev1.Pod](c).Namespace("default")
 	waittest.One(t, client.For[*corev1.ServiceAccount](c).Namespace("default"), "default", "the account", func(*corev1.ServiceAccount) bool { return true })
 	target := func(p *corev1.Pod) corev1.PodCondition {

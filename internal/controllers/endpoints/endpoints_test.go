@@ -34,8 +34,8 @@ func create[T client.Object](t *testing.T, r client.Resource[T], o T) {
 // User-created Endpoints of a Service without a selector are deleted with it; those without a Service stay until
 // the controller restarts.
 func TestEndpointsGoWithTheirService(t *testing.T) {
-	options := testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"endpoints"}, DataDir: t.TempDir()}
-	env := testenv.Start(t, options)
+	options := testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"endpoints"}, DataDir: t.TempDir()}
+	env := testenv.New(t, options)
 	c := env.Client(t)
 	services, endpoints := client.For[*corev1.Service](c).Namespace("default"), client.For[*corev1.Endpoints](c).Namespace("default")
 	// The controller has its first list when it creates these, so the following objects arrive as events.
@@ -58,7 +58,7 @@ func TestEndpointsGoWithTheirService(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	endpoints = client.For[*corev1.Endpoints](testenv.Start(t, options).Client(t)).Namespace("default")
+	endpoints = client.For[*corev1.Endpoints](testenv.New(t, options).Client(t)).Namespace("default")
 	waittest.Gone(t, endpoints, "nobodys")
 	for _, name := range []string{"elects", "kubernetes"} {
 		if _, err := endpoints.Get(t.Context(), name); err != nil {
@@ -69,7 +69,7 @@ func TestEndpointsGoWithTheirService(t *testing.T) {
 
 // A failed write is recorded as an event on the Endpoints.
 func TestFailuresAreTold(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"endpoints", "resourcequota"}})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"endpoints", "resourcequota"}})
 	c := env.Client(t)
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "none"},
 		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/endpoints": {}}}}

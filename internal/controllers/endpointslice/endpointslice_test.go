@@ -17,7 +17,7 @@ import (
 
 // TestServiceFindsItsPods follows one Service through both forms of endpoints.
 func TestServiceFindsItsPods(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c := env.Client(t)
 	services := client.For[*corev1.Service](c).Namespace("default")
 	pods := client.For[*corev1.Pod](c).Namespace("default")
@@ -84,7 +84,7 @@ func TestServiceFindsItsPods(t *testing.T) {
 // A pod on a missing node has no endpoint, and the Service gets an event, until the node appears; a Service that
 // publishes all addresses has the endpoint at once.
 func TestPodsOfNoNodeAreLeftOut(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"endpointslice"}})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"endpointslice"}})
 	c, ctx := env.Client(t), t.Context()
 	pods := client.For[*corev1.Pod](c).Namespace("default")
 	slices := client.For[*discoveryv1.EndpointSlice](c).Namespace("default")

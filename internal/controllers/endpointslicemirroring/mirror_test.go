@@ -47,7 +47,7 @@ func mirrored(want ...string) func(map[string]*discoveryv1.EndpointSlice) bool {
 }
 
 func TestEndpointsAreMirrored(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"endpoints", "endpointslice", "endpointslicemirroring", "garbagecollector"}})
+	env := testenv.New(t, testenv.Options{Controllers: []string{"endpoints", "endpointslice", "endpointslicemirroring", "garbagecollector"}})
 	c := env.Client(t)
 	services := client.For[*corev1.Service](c).Namespace("default")
 	endpoints := client.For[*corev1.Endpoints](c).Namespace("default")

@@ -33,7 +33,7 @@ func pod(name string) *corev1.Pod {
 
 // A pod gets its claim, runs with it, and its claim is deleted with it.
 func TestTheClaimComesAndGoesWithThePod(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{}).Client(t)
+	c := testenv.New(t, testenv.Options{}).Client(t)
 	pods, claims := client.For[*corev1.Pod](c).Namespace("default"), client.For[*corev1.PersistentVolumeClaim](c).Namespace("default")
 	if _, err := pods.Create(t.Context(), pod("a")); err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestTheClaimComesAndGoesWithThePod(t *testing.T) {
 
 // A foreign claim is not taken over, and a deleted one is created again.
 func TestOnlyItsOwnClaim(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1}).Client(t)
+	c := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true}).Client(t)
 	ctx := t.Context()
 	pods, claims := client.For[*corev1.Pod](c).Namespace("default"), client.For[*corev1.PersistentVolumeClaim](c).Namespace("default")
 	foreign := &corev1.PersistentVolumeClaim{

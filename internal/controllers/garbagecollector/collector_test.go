@@ -40,7 +40,7 @@ func remove(t *testing.T, r configMaps, name string, policy metav1.DeletionPropa
 }
 
 func TestCollection(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"garbagecollector"}, NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{Controllers: []string{"garbagecollector"}, NoScheduler: true, NoNodes: true})
 	r := client.For[*corev1.ConfigMap](env.Client(t)).Namespace("default")
 
 	t.Run("background goes down the tree", func(t *testing.T) {

@@ -29,7 +29,7 @@ import (
 // start starts a control plane with a short autoscaler period.
 func start(t *testing.T) (*client.Client, *testenv.Env) {
 	t.Helper()
-	env := testenv.Start(t, testenv.Options{Nodes: 1, Controllers: []string{"*", "-horizontalpodautoscaler"}})
+	env := testenv.New(t, testenv.Options{Nodes: 1, Controllers: []string{"*", "-horizontalpodautoscaler"}})
 	c := env.Client(t)
 	informers := informer.NewSet(c)
 	recorder := client.NewRecorder(c, "test")

@@ -42,7 +42,7 @@ func has(j *batchv1.Job, t batchv1.JobConditionType) bool {
 func complete(j *batchv1.Job) bool { return has(j, batchv1.JobComplete) }
 
 func TestJobs(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c := env.Client(t)
 	jobs := client.For[*batchv1.Job](c).Namespace("default")
 	pods := client.For[*corev1.Pod](c).Namespace("default")

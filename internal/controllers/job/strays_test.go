@@ -16,7 +16,7 @@ import (
 // Pods whose Job no longer counts them are released; pods of a Job managed by another controller are not, even
 // after it has finished: that controller may not have counted them yet.
 func TestStraysOfOthersAreLeft(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"serviceaccount", "job"}}).Client(t)
+	c := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"serviceaccount", "job"}}).Client(t)
 	jobs := client.For[*batchv1.Job](c).Namespace("default")
 	pods := client.For[*corev1.Pod](c).Namespace("default")
 	must := func(err error) {

@@ -23,7 +23,7 @@ func BenchmarkEnd(b *testing.B) {
 	const pods = 2000
 	for b.Loop() {
 		b.StopTimer()
-		env := testenv.Start(b, testenv.Options{Nodes: 100})
+		env := testenv.New(b, testenv.Options{Nodes: 100})
 		c := env.Client(b)
 		namespaces, deployments := client.For[*corev1.Namespace](c), client.For[*appsv1.Deployment](c).Namespace("doomed")
 		if _, err := namespaces.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "doomed"}}); err != nil {

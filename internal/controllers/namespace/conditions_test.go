@@ -16,7 +16,7 @@ import (
 // discovery fails, and, when the namespace is empty, other finalizers.
 func TestWhyNamespacesStay(t *testing.T) {
 	t.Parallel() // it waits
-	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"namespace", "serviceaccount"}}).Client(t)
+	c := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"namespace", "serviceaccount"}}).Client(t)
 	namespaces, ctx := client.For[*corev1.Namespace](c), t.Context()
 	must := func(err error) {
 		t.Helper()

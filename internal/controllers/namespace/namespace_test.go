@@ -13,7 +13,7 @@ import (
 )
 
 func TestNamespaceLife(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c := env.Client(t)
 	namespaces := client.For[*corev1.Namespace](c)
 	accounts := client.For[*corev1.ServiceAccount](c).Namespace("shop")

@@ -28,7 +28,7 @@ func told(t *testing.T, events client.Resource[*corev1.Event], about, kind, reas
 
 func TestWhatClaimsWaitFor(t *testing.T) {
 	t.Parallel() // it waits
-	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: 1}).Client(t)
+	c := testenv.New(t, testenv.Options{NoScheduler: true, Nodes: 1}).Client(t)
 	claims, classes := client.For[*corev1.PersistentVolumeClaim](c).Namespace("default"), client.For[*storagev1.StorageClass](c)
 	volumes, events := client.For[*corev1.PersistentVolume](c), client.For[*corev1.Event](c).Namespace("default")
 	for name, class := range map[string]storagev1.StorageClass{
@@ -68,7 +68,7 @@ func TestWhatClaimsWaitFor(t *testing.T) {
 }
 
 func TestVolumesThatNobodyDeletes(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"persistentvolume", "pvcprotection"}}).Client(t)
+	c := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"persistentvolume", "pvcprotection"}}).Client(t)
 	claims, volumes := client.For[*corev1.PersistentVolumeClaim](c).Namespace("default"), client.For[*corev1.PersistentVolume](c)
 	events := client.For[*corev1.Event](c).Namespace("default")
 	for name, source := range map[string]corev1.PersistentVolumeSource{

@@ -21,7 +21,7 @@ type fixture struct {
 }
 
 func start(t *testing.T) fixture {
-	c := testenv.Start(t, testenv.Options{}).Client(t)
+	c := testenv.New(t, testenv.Options{}).Client(t)
 	return fixture{t, client.For[*corev1.PersistentVolumeClaim](c).Namespace("default"),
 		client.For[*corev1.PersistentVolume](c), client.For[*storagev1.StorageClass](c)}
 }

@@ -13,7 +13,7 @@ import (
 
 // An unscheduled terminating pod has no kubelet to complete its termination.
 func TestUnscheduledPodGoes(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true})
 	pods := client.For[*corev1.Pod](env.Client(t)).Namespace("default")
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "waiting", Namespace: "default", Finalizers: []string{"example.com/hold"}},
@@ -36,7 +36,7 @@ func TestUnscheduledPodGoes(t *testing.T) {
 // Terminating pods of an out-of-service node are deleted by force; the DisruptionTarget condition is left to the
 // component that deleted them.
 func TestPodsOfNodeOutOfServiceGo(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true})
 	c := env.Client(t)
 	pods, nodes := client.For[*corev1.Pod](c).Namespace("default"), client.For[*corev1.Node](c)
 	if _, err := nodes.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}); err != nil {

@@ -16,7 +16,7 @@ import (
 // A claim used by a pod stays until the pod is gone; a bound volume stays until it is unbound.
 func TestWhatIsInUseStays(t *testing.T) {
 	// The test itself acts as the binder.
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"*", "-persistentvolume"}})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"*", "-persistentvolume"}})
 	c, ctx := env.Client(t), t.Context()
 	claims := client.For[*corev1.PersistentVolumeClaim](c).Namespace("default")
 	volumes := client.For[*corev1.PersistentVolume](c)

@@ -18,7 +18,7 @@ import (
 // A set whose pod deletions are rejected has a condition with the reason in one line, and an event; once deletion
 // is allowed, the pod and the condition disappear.
 func TestPodsThatMayNotGo(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{}).Client(t)
+	c := testenv.New(t, testenv.Options{}).Client(t)
 	sets := client.For[*appsv1.ReplicaSet](c).Namespace("default")
 	pods := client.For[*corev1.Pod](c).Namespace("default")
 	policies := client.For[*admissionv1.ValidatingAdmissionPolicy](c)

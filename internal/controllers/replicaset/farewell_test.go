@@ -16,7 +16,7 @@ import (
 // TestNamespaceThatGoes checks that a create rejected by a terminating namespace is not repeated for each deleted
 // pod.
 func TestNamespaceThatGoes(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c := env.Client(t)
 	namespaces := client.For[*corev1.Namespace](c)
 	if _, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "short"}}); err != nil {

@@ -26,7 +26,7 @@ func template() corev1.PodTemplateSpec {
 }
 
 func TestReplicaSetOwnsWhatItSelects(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c := env.Client(t)
 	sets := client.For[*appsv1.ReplicaSet](c).Namespace("default")
 	pods := client.For[*corev1.Pod](c).Namespace("default")
@@ -93,7 +93,7 @@ func TestReplicaSetOwnsWhatItSelects(t *testing.T) {
 }
 
 func TestReplicasNeverOvershoot(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c := env.Client(t)
 	sets := client.For[*appsv1.ReplicaSet](c).Namespace("default")
 	pods := client.For[*corev1.Pod](c).Namespace("default")

@@ -12,7 +12,7 @@ import (
 )
 
 func TestReplicationController(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c := env.Client(t)
 	controllers := client.For[*corev1.ReplicationController](c).Namespace("default")
 	pods := client.For[*corev1.Pod](c).Namespace("default")

@@ -23,7 +23,7 @@ type fixture struct {
 }
 
 func start(t *testing.T) fixture {
-	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"resourceclaim", "serviceaccount"}}).Client(t)
+	c := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"resourceclaim", "serviceaccount"}}).Client(t)
 	waittest.One(t, client.For[*corev1.ServiceAccount](c).Namespace("default"), "default", "the account", func(*corev1.ServiceAccount) bool { return true })
 	return fixture{t, client.For[*corev1.Pod](c).Namespace("default"), client.For[*resourcev1.ResourceClaim](c).Namespace("default"),
 		client.For[*resourcev1.ResourceClaimTemplate](c).Namespace("default"), client.For[*corev1.Event](c).Namespace("default")}

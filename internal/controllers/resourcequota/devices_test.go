@@ -18,7 +18,7 @@ import (
 // A quota for the devices of a class is counted, rejects claims, and is released, also under the class's extended
 // resource names.
 func TestDeviceQuota(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"resourcequota", "serviceaccount"}, NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{Controllers: []string{"resourcequota", "serviceaccount"}, NoScheduler: true, NoNodes: true})
 	c, ctx := env.Client(t), t.Context()
 	quotas := client.For[*corev1.ResourceQuota](c).Namespace("default")
 	claims := client.For[*resourcev1.ResourceClaim](c).Namespace("default")

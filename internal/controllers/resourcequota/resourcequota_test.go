@@ -38,7 +38,7 @@ func uses(s string) func(*corev1.ResourceQuota) bool {
 
 // A quota is counted, charged, exhausted, and released.
 func TestAQuotasLife(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c, ctx := env.Client(t), t.Context()
 	quotas := client.For[*corev1.ResourceQuota](c).Namespace("default")
 	maps := client.For[*corev1.ConfigMap](c).Namespace("default")

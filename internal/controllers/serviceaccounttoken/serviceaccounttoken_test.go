@@ -18,7 +18,7 @@ import (
 
 // A Secret of an account gets a token that the server accepts until the Secret or the account is gone.
 func TestASecretsToken(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"serviceaccounttoken"}})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"serviceaccounttoken"}})
 	c, ctx := env.Client(t), t.Context()
 	accounts := client.For[*corev1.ServiceAccount](c).Namespace("default")
 	secrets := client.For[*corev1.Secret](c).Namespace("default")

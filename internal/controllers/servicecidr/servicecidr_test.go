@@ -16,7 +16,7 @@ import (
 // why it stays, until the service is gone or another range contains the address.
 func TestARangeInUseStays(t *testing.T) {
 	t.Parallel() // it waits
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"servicecidr"}})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"servicecidr"}})
 	c, ctx := env.Client(t), t.Context()
 	ranges := client.For[*networkingv1.ServiceCIDR](c)
 	ready := func(name string, status metav1.ConditionStatus, reason, message string) {

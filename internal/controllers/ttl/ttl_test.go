@@ -15,7 +15,7 @@ import (
 // The TTL is 0 up to a hundred nodes, then 15, and 0 again below ninety; existing nodes follow with their next
 // change.
 func TestNodesAreTold(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"ttl"}})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"ttl"}})
 	nodes, ctx := client.For[*corev1.Node](env.Client(t)), t.Context()
 	create := func(i int) {
 		t.Helper()

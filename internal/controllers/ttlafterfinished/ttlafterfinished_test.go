@@ -18,7 +18,7 @@ import (
 )
 
 func TestFinishedJobExpires(t *testing.T) {
-	server := testenv.Start(t, testenv.Options{Controllers: []string{"job", "garbagecollector", "nodelifecycle", "serviceaccount"}})
+	server := testenv.New(t, testenv.Options{Controllers: []string{"job", "garbagecollector", "nodelifecycle", "serviceaccount"}})
 	c := server.Client(t)
 	env := controller.Env{Client: c, Informers: informer.NewSet(c), Recorder: client.NewRecorder(c, "test"), Log: slog.Default()}
 	run := ttlafterfinished.New(env)

@@ -16,7 +16,7 @@ import (
 
 // A class that a claim names stays until the claim is gone; an unused one is deleted.
 func TestAClassInUseStays(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"vacprotection", "pvcprotection"}})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"vacprotection", "pvcprotection"}})
 	c, ctx := env.Client(t), t.Context()
 	classes := client.For[*storagev1.VolumeAttributesClass](c)
 	claims := client.For[*corev1.PersistentVolumeClaim](c).Namespace("default")

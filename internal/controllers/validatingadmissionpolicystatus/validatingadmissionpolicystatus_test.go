@@ -19,7 +19,7 @@ import (
 // TestWarnings compares the warnings for each policy of testdata with those that kube-controller-manager 1.36.3
 // wrote, with a kube-apiserver of its version.
 func TestWarnings(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true})
 	c := env.Client(t)
 	file, err := os.ReadFile("testdata/policies.yaml")
 	if err != nil {

@@ -25,7 +25,6 @@ import (
 	utilexec "k8s.io/client-go/util/exec"
 
 	"fairlead.dev/client"
-	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/testenv"
 )
 
@@ -70,11 +69,7 @@ type world struct {
 // start is a control plane with a node and the running pods "plain" and "defined".
 func start(t *testing.T) world {
 	t.Helper()
-	defs, err := kwok.Parse([]byte(definitions))
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := testenv.Start(t, testenv.Options{Nodes: 1, NoScheduler: true, Controllers: []string{"serviceaccount"}, Definitions: defs})
+	env := testenv.New(t, testenv.Options{Nodes: 1, NoScheduler: true, Controllers: []string{"serviceaccount"}, Stages: testenv.Objects{Values: []any{[]byte(definitions)}}})
 	w := world{env, client.For[*corev1.Pod](env.Client(t)).Namespace("default"), env.Config().Host + "/api/v1/namespaces/default/pods/"}
 	accounts := client.For[*corev1.ServiceAccount](env.Client(t)).Namespace("default")
 	await(t, accounts, "default", func(*corev1.ServiceAccount) bool { return true })

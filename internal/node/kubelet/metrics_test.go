@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"fairlead.dev/client"
-	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/testenv"
 )
 
@@ -39,11 +38,7 @@ spec: {usages: [{usage: {memory: {expression: 'pod.metadata.name == "web" ? Quan
 
 // TestMetrics reads metrics through the server, as Prometheus and metrics-server do.
 func TestMetrics(t *testing.T) {
-	defs, err := kwok.Parse([]byte(metric))
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := testenv.Start(t, testenv.Options{Nodes: 2, NoScheduler: true, Controllers: []string{"serviceaccount"}, Definitions: defs})
+	env := testenv.New(t, testenv.Options{Nodes: 2, NoScheduler: true, Controllers: []string{"serviceaccount"}, Stages: testenv.Objects{Values: []any{[]byte(metric)}}})
 	w := world{env, client.For[*corev1.Pod](env.Client(t)).Namespace("default"), env.Config().Host + "/api/v1/namespaces/default/pods/"}
 	accounts := client.For[*corev1.ServiceAccount](env.Client(t)).Namespace("default")
 	await(t, accounts, "default", func(*corev1.ServiceAccount) bool { return true })

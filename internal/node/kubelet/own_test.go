@@ -9,17 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"fairlead.dev/client"
-	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/testenv"
 )
 
 // TestKubeletEndpoints reads a kubelet's endpoints for monitoring, through the server.
 func TestKubeletEndpoints(t *testing.T) {
-	defs, err := kwok.Parse([]byte(metric))
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := testenv.Start(t, testenv.Options{Nodes: 2, NoScheduler: true, Controllers: []string{"serviceaccount"}, Definitions: defs})
+	env := testenv.New(t, testenv.Options{Nodes: 2, NoScheduler: true, Controllers: []string{"serviceaccount"}, Stages: testenv.Objects{Values: []any{[]byte(metric)}}})
 	w := world{env, client.For[*corev1.Pod](env.Client(t)).Namespace("default"), env.Config().Host + "/api/v1/namespaces/default/pods/"}
 	await(t, client.For[*corev1.ServiceAccount](env.Client(t)).Namespace("default"), "default", func(*corev1.ServiceAccount) bool { return true })
 	for _, name := range []string{"web", "elsewhere", "done"} {

@@ -81,7 +81,7 @@ func define(t *testing.T, c *client.Client) *apiextensionsv1.CustomResourceDefin
 
 // TestDefinitions checks that the API services of a definition come and go with it, and are restored in between.
 func TestDefinitions(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{}).Client(t)
+	c := testenv.New(t, testenv.Options{}).Client(t)
 	define(t, c)
 	await(t, c, "v1beta1.shop.example.com", there)
 	first := await(t, c, "v1.shop.example.com", there)
@@ -190,7 +190,7 @@ func TestRestart(t *testing.T) {
 // TestTrust checks that the trusted certificates are restored after a user deletes or changes them, and that other
 // keys of the ConfigMap stay.
 func TestTrust(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{}).Client(t)
+	c := testenv.New(t, testenv.Options{}).Client(t)
 	all := client.For[*corev1.ConfigMap](c).Namespace("kube-system")
 	const name = "extension-apiserver-authentication"
 	first, err := all.Get(t.Context(), name)
@@ -229,7 +229,7 @@ func TestTrust(t *testing.T) {
 // TestUnlisted checks that a built-in version whose API service is deleted disappears from the list of groups, in
 // the older form, and is still served and described.
 func TestUnlisted(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c := env.Client(t)
 	api, err := rest.HTTPClientFor(env.Config())
 	if err != nil {

@@ -159,7 +159,7 @@ func says(t *testing.T, c *client.Client, reason, message string) {
 // TestRemote checks that requests for a registered version reach its server, with their user, once it has responded
 // to a check, and that the conditions on the way give the reasons.
 func TestRemote(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{})
+	env := testenv.New(t, testenv.Options{})
 	c := env.Client(t)
 	e := serve(t, c)
 	ctx := t.Context()
@@ -358,7 +358,7 @@ func talks(t *testing.T, config *rest.Config, path string) {
 // TestUntrusted checks that a server with an untrusted certificate is refused until verification is turned off. It
 // is reached by the external name of its service.
 func TestUntrusted(t *testing.T) {
-	c := testenv.Start(t, testenv.Options{}).Client(t)
+	c := testenv.New(t, testenv.Options{}).Client(t)
 	e := serve(t, c)
 	other, err := pki.New()
 	if err != nil {

@@ -49,7 +49,7 @@ func newTarget(t *testing.T) *target {
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: insecure}, Timeout: time.Minute}
 		return &target{base: base, token: os.Getenv("CORPUS_TOKEN"), client: client, stranger: client}
 	}
-	config := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1}).Config()
+	config := testenv.New(t, testenv.Options{NoControllers: true, NoScheduler: true, NoNodes: true}).Config()
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // TestPodSecurity checks that a namespace's labels are enforced and produce warnings.
 func TestPodSecurity(t *testing.T) {
 	ctx := context.Background()
-	c := kubernetes.NewForConfigOrDie(testenv.Start(t, testenv.Options{}).Config())
+	c := kubernetes.NewForConfigOrDie(testenv.New(t, testenv.Options{}).Config())
 	namespace := func(name string, labels map[string]string) error {
 		_, err := c.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
 		return err

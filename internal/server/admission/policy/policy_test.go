@@ -29,7 +29,7 @@ var background = context.Background()
 func start(t *testing.T, namespace string) *kubernetes.Clientset {
 	t.Helper()
 	if *kubeconfig == "" {
-		return with(t, kubernetes.NewForConfigOrDie(testenv.Start(t, testenv.Options{}).Config()), namespace)
+		return with(t, kubernetes.NewForConfigOrDie(testenv.New(t, testenv.Options{}).Config()), namespace)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
 	if err != nil {

@@ -52,7 +52,7 @@ func start(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	} else {
-		w.config = testenv.Start(t, testenv.Options{}).Config()
+		w.config = testenv.New(t, testenv.Options{}).Config()
 	}
 	w.config.QPS = -1
 	var err error

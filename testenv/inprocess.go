@@ -1,0 +1,139 @@
+package testenv
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/memnet"
+	"fairlead.dev/internal/node/kwok"
+	"fairlead.dev/internal/server/faults"
+	"fairlead.dev/trace"
+)
+
+// agent names this package in errors and certificates, and userAgent in requests.
+const (
+	agent     = "testenv"
+	userAgent = "fairlead-" + agent
+)
+
+// local has the network of a bubble, otherwise nil.
+type local struct{ network *memnet.Network }
+
+// start starts the control plane. An error leaves no goroutine and no file behind.
+func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
+	if e.dir, err = os.MkdirTemp("", "fairlead-"); err != nil {
+		return err
+	}
+	options, err := e.options(o, p)
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(e.dir))
+	}
+	cp, err := controlplane.Start(ctx, options)
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(e.dir))
+	}
+	ended := make(chan struct{})
+	running, stop := context.WithCancel(context.Background())
+	go func() {
+		defer close(ended)
+		_ = cp.Wait(running) // Stop returns the error, too
+	}()
+	e.ended, e.config, e.kubeconfig = ended, cp.Config(), cp.KubeconfigPath()
+	e.stop = sync.OnceValue(func() error {
+		stop()
+		<-ended
+		return errors.Join(cp.Stop(), os.RemoveAll(e.dir))
+	})
+	return nil
+}
+
+// options are those of the control plane.
+func (e *Env) options(o Options, p plan) (c controlplane.Options, err error) {
+	definitions, err := parseStages(p.stages)
+	if err != nil {
+		return c, err
+	}
+	kinds, err := kwok.Kinds(o.EnableCRDs...)
+	if err != nil {
+		return c, err
+	}
+	c = controlplane.Options{
+		DataDir:     o.DataDir,
+		InMemory:    o.DataDir == "",
+		Listen:      "127.0.0.1:0",
+		VirtualTime: o.Bubble,
+		Controllers: o.Controllers,
+		Scheduler:   !o.NoScheduler,
+		Scheduling:  o.Scheduling,
+		Nodes:       o.Nodes,
+		Definitions: definitions,
+		Kinds:       kinds,
+		CBOR:        o.CBOR,
+		Limits:      o.Limits,
+		Faults:      faults.New(),
+		Trace:       trace.New(trace.Options{}),
+		Log:         slog.New(slog.NewTextHandler(p.log, nil)),
+		Access:      controlplane.Access{ClientCAFile: filepath.Join(e.dir, "client-ca.crt")},
+	}
+	if o.Bubble {
+		e.network = new(memnet.Network)
+		c.Network = e.network
+	}
+	if c.InMemory {
+		c.DataDir = filepath.Join(e.dir, "data")
+	}
+	if len(c.Controllers) == 0 && !o.NoControllers {
+		c.Controllers = []string{"*"}
+	}
+	if err := controlplane.CheckControllers(c.Controllers); err != nil {
+		return c, err
+	}
+	if c.Nodes == 0 && !o.NoNodes {
+		c.Nodes = 3
+	}
+	return c, os.WriteFile(c.Access.ClientCAFile, p.authority.pem, 0o600)
+}
+
+// parseStages returns nil if there are no stages.
+func parseStages(all []manifest) (*kwok.Definitions, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	var text bytes.Buffer
+	for _, m := range all {
+		text.WriteString("---\n")
+		if err := json.NewEncoder(&text).Encode(m.data); err != nil {
+			return nil, err
+		}
+	}
+	return kwok.Parse(text.Bytes())
+}
+
+// Listen listens at an address, such as 127.0.0.1:9443, where the API server reaches webhooks and other API servers of
+// the test. In a bubble it is an address of the control plane alone.
+func (e *Env) Listen(address string) (net.Listener, error) {
+	if e.network != nil {
+		return e.network.Listen(address)
+	}
+	return net.Listen("tcp", address)
+}
+
+// Client is an administrator's client of this project's own library.
+func (e *Env) Client(t testing.TB) *client.Client {
+	t.Helper()
+	c, err := client.New(e.Config(), client.Options{})
+	if err != nil {
+		t.Fatal("testenv: ", err)
+	}
+	return c
+}
