@@ -25,8 +25,6 @@ type Objects struct {
 	Values []any
 }
 
-func (o Objects) empty() bool { return len(o.Paths) == 0 && len(o.Values) == 0 }
-
 // manifest is an object as it was read.
 type manifest struct {
 	// from describes its origin for error messages.

@@ -26,8 +26,8 @@ const (
 // stalls.
 const stopTimeout = 30 * time.Second
 
-// local is empty: the process is known by stop and ended alone.
-type local struct{}
+// local has the process.
+type local struct{ process *process }
 
 // process is a running `fairlead up`.
 type process struct {
@@ -85,7 +85,7 @@ func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
 		}
 		return err
 	}
-	e.ended, e.stop = pr.ended, sync.OnceValue(pr.stop)
+	e.process, e.ended, e.stop = pr, pr.ended, sync.OnceValue(pr.stop)
 	return nil
 }
 
