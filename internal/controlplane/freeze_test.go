@@ -229,14 +229,14 @@ func TestForkRuns(t *testing.T) {
 		for range 3 {
 			cp := forkOf(t, f, dir)
 			jobs := client.For[*batchv1.Job](clientOf(t, cp)).Namespace("default")
-			j, err := jobs.Create(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "work"}, Spec: batchv1.JobSpec{
+			_, err := jobs.Create(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "work"}, Spec: batchv1.JobSpec{
 				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "work", Image: "work"}}}},
 			}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Minute)
-			if j, err = jobs.Get(t.Context(), "work"); err != nil || j.Status.Succeeded != 1 {
+			if j, err := jobs.Get(t.Context(), "work"); err != nil || j.Status.Succeeded != 1 {
 				t.Errorf("after a minute: %+v, %v", j.Status, err)
 			}
 			if err := cp.Stop(); err != nil {
