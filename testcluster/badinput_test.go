@@ -52,7 +52,7 @@ func TestBadInput(t *testing.T) {
 		want string
 	}{
 		{"a binary that is not there", testcluster.Options{Binary: "/nowhere/fairlead"}, `Options.Binary: exec: "/nowhere/fairlead"`},
-		{"a binary that is another program", testcluster.Options{Binary: program(t, "echo hello; sleep 600")}, `printed "hello\n"`},
+		{"a binary that is another program", testcluster.Options{Binary: program(t, "sleep 600 & echo hello; wait")}, `printed "hello\n"`},
 		{"a binary that ends", testcluster.Options{Binary: program(t, "echo no such flag >&2; exit 2")}, "no such flag"},
 		{"a binary that says nothing", testcluster.Options{Binary: program(t, "exec sleep 600"), Timeout: 10 * time.Millisecond}, "not ready: context deadline exceeded"},
 		{"a missing directory", testcluster.Options{CRDs: paths("config/crd/bases")}, "Options.CRDs: stat config/crd/bases: no such file or directory"},

@@ -78,7 +78,7 @@ func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
 		err = fmt.Errorf("%s is not ready: %w", binary, ctx.Err())
 	}
 	if err != nil {
-		pr.cmd.Process.Kill()
+		kill(pr.cmd.Process)
 		<-pr.ended
 		if text := p.log.String(); text != "" {
 			return fmt.Errorf("%s: %s", binary, text)
@@ -153,7 +153,7 @@ func (p *process) stop() error {
 	select {
 	case <-p.ended:
 	case <-t.C:
-		p.cmd.Process.Kill()
+		kill(p.cmd.Process)
 		<-p.ended
 		return fmt.Errorf("fairlead did not stop within %v, and was killed", stopTimeout)
 	}

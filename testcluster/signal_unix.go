@@ -13,3 +13,6 @@ func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: tru
 
 // interrupt asks a process to end. It may have ended.
 func interrupt(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }
+
+// kill ends the process and those that it has started: if it is a script, these hold its output open.
+func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
