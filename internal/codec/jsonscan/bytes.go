@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The functions below examine eight bytes at a time. In each word found, the high bit of a byte is set where that
+// Special, Escaped and String examine eight bytes at a time. In each word found, the high bit of a byte is set where that
 // byte is one of those looked for. (A borrow may set bits above the first one found, never below.)
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 

@@ -36,19 +36,27 @@ func (w *Walker) Next() bool {
 		}
 		i = Space(b, i+1)
 	}
-	if i >= len(b) || b[i] != '"' {
+	end, at := key(b, i)
+	if at < 0 {
 		return w.fail()
 	}
-	end := String(b, i)
-	if end < 0 {
-		return w.fail()
-	}
-	w.Begun, w.From, w.Quote = true, i, b[i:end]
-	if i = Space(b, end); i >= len(b) || b[i] != ':' {
-		return w.fail()
-	}
-	w.At = Space(b, i+1)
+	w.Begun, w.From, w.Quote, w.At = true, i, b[i:end], at
 	return true
+}
+
+// key returns the index after the quoted name that begins at b[i], and the index at which the value after its colon begins,
+// or -1 if there is no name or no colon.
+func key(b []byte, i int) (end, at int) {
+	if i >= len(b) || b[i] != '"' {
+		return 0, -1
+	}
+	if end = String(b, i); end < 0 {
+		return 0, -1
+	}
+	if i = Space(b, end); i >= len(b) || b[i] != ':' {
+		return 0, -1
+	}
+	return end, Space(b, i+1)
 }
 
 // Key returns the decoded name of the member. It shares the memory of the text if it can, so the text must not
@@ -86,24 +94,48 @@ func (m Member) Is(name string) bool { return string(m.Quote[1:len(m.Quote)-1]) 
 // Members appends the members of an object in the order of the text, up to where it is broken, and no members of any other
 // value.
 func Members(list []Member, text []byte) []Member {
-	for w := Walk(text, Space(text, 0)); w.Next(); {
-		m := Member{Quote: w.Quote}
-		if m.Value = w.Skip(); m.Value != nil {
-			list = append(list, m)
+	i := Space(text, 0)
+	if i >= len(text) || text[i] != '{' {
+		return list
+	}
+	for i = Space(text, i+1); ; i = Space(text, i+1) {
+		name, at := key(text, i)
+		if at < 0 {
+			return list // also the end of an empty object
+		}
+		end := Value(text, at)
+		if end < 0 {
+			return list
+		}
+		list = append(list, Member{Quote: text[i:name], Value: text[at:end]})
+		if i = Space(text, end); i >= len(text) || text[i] != ',' {
+			return list
 		}
 	}
-	return list
 }
 
 // Find returns the value of the object's member with a name, which must need no escapes, or nil.
 func Find(text []byte, name string) []byte {
-	for w := Walk(text, Space(text, 0)); w.Next(); {
-		v := w.Skip()
-		if string(w.Quote[1:len(w.Quote)-1]) == name {
-			return v
+	i := Space(text, 0)
+	if i >= len(text) || text[i] != '{' {
+		return nil
+	}
+	for i = Space(text, i+1); ; i = Space(text, i+1) {
+		quote, at := key(text, i)
+		if at < 0 {
+			return nil
+		}
+		end := Value(text, at)
+		if end < 0 {
+			return nil
+		}
+		if string(text[i+1:quote-1]) == name {
+			return text[at:end]
+		}
+		if i = Space(text, end); i >= len(text) || text[i] != ',' {
+			return nil
 		}
 	}
-	return nil
 }
 
 // Items appends the elements of an array, up to where it is broken, and no elements of any other value.
