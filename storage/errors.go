@@ -12,6 +12,8 @@ var (
 	ErrInvalid = errors.New("invalid transaction")
 	// ErrTooLarge: the transaction holds more bytes than the store accepts, and was not written.
 	ErrTooLarge = errors.New("request is too large")
+	// ErrNoSpace: the transaction would make the store larger than it may be, and was not written. The text is etcd's.
+	ErrNoSpace = errors.New("etcdserver: mvcc: database space exceeded")
 	// ErrNotWritten: the write was refused and has certainly not happened.
 	ErrNotWritten = errors.New("not written")
 	// ErrUnavailable: the store cannot answer now; whether a write happened is

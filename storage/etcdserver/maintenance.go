@@ -38,7 +38,9 @@ func (s *Server) failure() error {
 	return nil
 }
 
-func noSpace(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+func noSpace(err error) bool {
+	return errors.Is(err, storage.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
 
 func (s *maintenanceServer) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
 	r := s.store.Revision()

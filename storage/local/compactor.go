@@ -131,6 +131,7 @@ func (c *compactor) forget(log mvcc.Log, first, end int64) {
 	for seq := first; seq < end; seq++ {
 		v := log.At(seq)
 		if prev := v.Prev.Swap(nil); prev != nil {
+			w.mu.quota.forgotten(prev)
 			c.bury(prev)
 		}
 		if v.Deleted {

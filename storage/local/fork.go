@@ -10,31 +10,39 @@ import (
 	"fairlead.dev/internal/storage/mvcc"
 )
 
+// ForkOptions configure Fork. Of the Options, History, MaxBytes, Trace and Logger are used.
+type ForkOptions struct {
+	Options
+	// Without are prefixes of keys that the fork does not have.
+	Without []string
+}
+
 // Fork returns a store in memory that begins with the content of s at a revision; 0 is the current one. From then on the
 // two are independent: a change of one is not in the other, and either may be closed. They share the memory of the
 // values. The fork has no history of before its first revision, so watches and reads below it return
 // storage.ErrCompacted. Its leases end when those of s would; a key whose lease has ended since
-// the revision is left out. Of the options History, Trace and Logger are used.
+// the revision is left out.
 //
 // A fork costs time and memory for each key, and none for values and history; see BenchmarkFork. Errors:
 // storage.ErrCompacted, storage.ErrFutureRevision, storage.ErrClosed.
-func (s *Store) Fork(ctx context.Context, at storage.Revision, o Options) (*Store, error) {
+func (s *Store) Fork(ctx context.Context, at storage.Revision, f ForkOptions) (*Store, error) {
+	o := f.Options
 	o.InMemory = true
 	o = o.withDefaults()
-	img, err := s.image(ctx, at)
+	img, err := s.image(ctx, at, f.Without)
 	if err != nil {
 		return nil, err
 	}
-	f := &Store{}
-	f.failure.init(o.Logger)
-	f.assemble(o, img)
-	f.start(o)
-	f.failure.open()
-	return f, nil
+	fork := &Store{}
+	fork.failure.init(o.Logger)
+	fork.assemble(o, img)
+	fork.start(o)
+	fork.failure.open()
+	return fork, nil
 }
 
-// image returns the content of the store at a revision, with versions of its own.
-func (s *Store) image(ctx context.Context, at storage.Revision) (*engine.Image, error) {
+// image returns the content of the store at a revision, except keys with the prefixes, with versions of its own.
+func (s *Store) image(ctx context.Context, at storage.Revision, without []string) (*engine.Image, error) {
 	all, err := s.published.read(ctx, storage.RangeRequest{End: storage.NoEnd, Revision: at})
 	if err != nil {
 		return nil, err
@@ -49,7 +57,7 @@ func (s *Store) image(ctx context.Context, at storage.Revision) (*engine.Image, 
 		img.Rev, img.Compacted = all.Revision, all.Revision
 	}
 	for _, kv := range all.KVs {
-		if kv.Lease != 0 && kept.Find(kv.Lease) == nil {
+		if kv.Lease != 0 && kept.Find(kv.Lease) == nil || hasPrefix(kv.Key, without) {
 			continue
 		}
 		v, e := mvcc.NewVersion(*kv, 0, false), &mvcc.Entry{}

@@ -38,7 +38,7 @@ func content(t testing.TB, s *local.Store, at storage.Revision) string {
 
 func fork(t testing.TB, s *local.Store, at storage.Revision) *local.Store {
 	t.Helper()
-	f, err := s.Fork(t.Context(), at, local.Options{History: -1})
+	f, err := s.Fork(t.Context(), at, local.ForkOptions{Options: local.Options{History: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,12 +103,12 @@ func TestForkRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, want := range map[storage.Revision]error{2: storage.ErrCompacted, 9: storage.ErrFutureRevision, -1: storage.ErrInvalid} {
-		if _, err := s.Fork(t.Context(), at, local.Options{}); !errors.Is(err, want) {
+		if _, err := s.Fork(t.Context(), at, local.ForkOptions{}); !errors.Is(err, want) {
 			t.Errorf("a fork at %d: %v", at, err)
 		}
 	}
 	s.Close()
-	if _, err := s.Fork(t.Context(), 0, local.Options{}); !errors.Is(err, storage.ErrClosed) {
+	if _, err := s.Fork(t.Context(), 0, local.ForkOptions{}); !errors.Is(err, storage.ErrClosed) {
 		t.Errorf("a fork of a closed store: %v", err)
 	}
 }
@@ -125,7 +125,7 @@ func TestForkLeases(t *testing.T) {
 		putUnder(t, base, "/minute", 1)
 		at := putUnder(t, base, "/hour", 2)
 		time.Sleep(30 * time.Second)
-		f, err := base.Fork(t.Context(), 0, local.Options{})
+		f, err := base.Fork(t.Context(), 0, local.ForkOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestForkLeases(t *testing.T) {
 			t.Errorf("a minute after the grant the fork holds %q", got)
 		}
 		// In the base the lease has ended too, so an older revision no longer brings it back.
-		late, err := base.Fork(t.Context(), at, local.Options{})
+		late, err := base.Fork(t.Context(), at, local.ForkOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func BenchmarkFork(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				f, err := s.Fork(b.Context(), 0, local.Options{})
+				f, err := s.Fork(b.Context(), 0, local.ForkOptions{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -52,6 +52,9 @@ func Open(dir string, o Options) (*Store, error) {
 // assemble gives each part of the store what it needs of the others, and the content of img.
 func (s *Store) assemble(o Options, img *engine.Image) {
 	s.working.published, s.working.noSync = &s.published, o.NoSync
+	if o.InMemory {
+		s.working.mu.quota = quota{max: o.MaxBytes, live: img.Live.Bytes, bell: make(chan struct{}, 1)}
+	}
 	s.working.mu.tree, s.working.mu.rev, s.working.mu.leases = img.Tree, img.Rev, img.Leases
 	s.published.state.Store(&state{
 		rev: img.Rev, compacted: img.Compacted,

@@ -33,6 +33,9 @@ type Options struct {
 	// History is how long superseded revisions can be read and watched before they are compacted. 0
 	// is DefaultHistory, below 0 is until Compact is called.
 	History time.Duration
+	// MaxBytes limits the size of the existing keys and their values in a store in memory: a Commit that would exceed
+	// it returns storage.ErrNoSpace. History is compacted early if the two together are larger. 0 is no limit.
+	MaxBytes int64
 	// Fsync selects when a commit is on disk.
 	Fsync Fsync
 	// NoSync lists prefixes of keys that need not survive a crash of the machine. A commit of only

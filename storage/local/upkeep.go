@@ -25,6 +25,9 @@ func (u *upkeep) start(o Options, compactor *compactor, cleaner *cleaner) {
 	if h := o.History; h > 0 {
 		u.every(min(max(h/30, 10*time.Millisecond), 10*time.Second), compactor.age)
 	}
+	if bell := compactor.working.mu.quota.bell; o.MaxBytes > 0 && bell != nil {
+		u.running.Go(func() { compactor.makeRoom(u.ctx.Done(), bell) })
+	}
 	if cleaner == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +26,7 @@ type working struct {
 		leases leases.Table
 		// grown: tree holds keys that no copy of it holds.
 		grown bool
+		quota quota
 	}
 }
 
@@ -61,6 +63,9 @@ func (w *working) apply(t storage.Txn, g *group) (storage.TxnResult, error) {
 		if op.Lease != 0 && w.mu.leases.Find(op.Lease) == nil {
 			return storage.TxnResult{}, leases.Error(op.Lease, storage.ErrLeaseNotFound)
 		}
+	}
+	if err := w.admit(t.Then); err != nil {
+		return storage.TxnResult{}, err
 	}
 	first := len(g.Versions)
 	for _, op := range t.Then {
@@ -126,9 +131,10 @@ func (w *working) put(e *mvcc.Entry, op storage.Op, g *group, first int) {
 	v := mvcc.NewVersion(kv, uint32(len(g.Versions)-first), op.Type == storage.Delete)
 	v.Prev.Store(prev)
 	g.live.Replace(prev, v)
+	w.mu.quota.replaced(prev, v)
 	w.mu.leases.Rebind(old, v.Live())
 	e.Head.Store(v)
-	g.Add(v, !w.needsNoSync(kv.Key))
+	g.Add(v, !hasPrefix(kv.Key, w.noSync))
 }
 
 // unchanged evaluates a condition on a range. Tombstones that are not compacted are still in the
@@ -195,12 +201,7 @@ func (w *working) endLease(id storage.LeaseID, g *group) error {
 	return nil
 }
 
-// needsNoSync reports whether a key need not be synced.
-func (w *working) needsNoSync(key string) bool {
-	for _, p := range w.noSync {
-		if strings.HasPrefix(key, p) {
-			return true
-		}
-	}
-	return false
+// hasPrefix reports whether a key has one of the prefixes.
+func hasPrefix(key string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) })
 }
