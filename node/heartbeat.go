@@ -50,7 +50,7 @@ func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
 
 // leave shortens a long lease once at the beginning of an outage.
 func (k *kubelet) leave(ctx context.Context) error {
-	if !k.options.RareHeartbeats || k.heartbeat.left || k.heartbeat.retired {
+	if !k.options.RareHeartbeats || k.heartbeat.renewed.IsZero() || k.heartbeat.left || k.heartbeat.retired {
 		return nil
 	}
 	if err := k.renew(ctx, time.Now(), outageLease); err != nil {

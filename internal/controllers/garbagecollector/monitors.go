@@ -163,12 +163,14 @@ func tellsOfServed(r client.APIResource) bool {
 
 // await waits until all have been listed, within patience.
 func (m *monitors) await(ctx context.Context, synced []<-chan struct{}) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	late := time.NewTimer(patience)
+	defer late.Stop()
 	for _, s := range synced {
 		select {
 		case <-s:
 		case <-ctx.Done():
+			return
+		case <-late.C:
 			m.c.env.Log.Warn("not all resources could be listed in time", "controller", "garbagecollector")
 			return
 		}

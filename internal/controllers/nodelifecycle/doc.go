@@ -5,7 +5,8 @@
 //
 // A kubelet renews its Lease in kube-node-lease every few seconds. If neither the Lease nor the heartbeat of the
 // node's Ready condition has changed for 50 s, by the local clock from the last observed change (60 s from its
-// creation for a node without conditions), the node's conditions become Unknown and its pods not ready.
+// creation for a node without conditions), the node's conditions become Unknown and its pods not ready. With
+// Options.HonorLeases, a node whose Lease is valid for longer than that has until the Lease expires.
 //
 // # Taints
 //

@@ -93,7 +93,7 @@ func (c *lifecycle) watch() {
 	}))
 }
 
-// duration returns how long a Lease is valid, 0 if it does not say so or is nil.
+// duration returns the duration of a Lease, 0 for nil and for a Lease without leaseDurationSeconds.
 func duration(l *coordinationv1.Lease) time.Duration {
 	if l == nil || l.Spec.LeaseDurationSeconds == nil {
 		return 0

@@ -12,7 +12,7 @@ type Options struct {
 	// StartupGrace is the same for a node without conditions, from its creation on. Zero means 60 s.
 	StartupGrace time.Duration
 	// HonorLeases lengthens Grace for a node whose Lease has a longer leaseDurationSeconds, to that. Without it, as
-	// upstream, the controller ignores how long a node says that its Lease is valid.
+	// upstream, the controller ignores leaseDurationSeconds.
 	HonorLeases bool
 	// Pace is the time between two nodes of a zone that are tainted NoExecute. It is ten times as long in a large
 	// zone that is mostly NotReady. Zero means 10 s.
