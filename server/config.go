@@ -54,6 +54,8 @@ type Config struct {
 	// Dial, if set, connects the server to webhooks, other API servers, nodes and pods in place of the machine's network.
 	// Simulated addresses are Local's all the same.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Redirects has, for an address of a webhook or another API server (host and port), the address to dial in its place.
+	Redirects map[string]string
 
 	// Others, if set, are servers that this one passes requests on to.
 	Others Others

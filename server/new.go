@@ -49,6 +49,7 @@ func New(cfg Config) (*Server, error) {
 	s.streams = watch.NewStreams(watch.Config{Log: cfg.Log, Holds: s.holds, WriteTimeout: cfg.WriteTimeout, BookmarkEvery: cfg.BookmarkEvery})
 	s.watches = &read.Watches{Streams: s.streams, Metrics: s.metrics, Compacted: cfg.Store.Compacted, Timeout: cfg.WatchTimeout}
 	s.network = reach.New(s.Lookup(), cfg.Local, cfg.Dial)
+	s.network.Redirects = cfg.Redirects
 	cfg.Metrics.MustRegister(metrics.CacheMetrics{Hub: hub, Stored: func() map[schema.GroupResource]*endpoint.Endpoint { return s.registry.Table().Stored }})
 	if cfg.Trace != nil {
 		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))

@@ -166,6 +166,15 @@ func (a *Access) loadTokenKeys(c *credentials) error {
 	return nil
 }
 
+// under returns the credentials of a control plane that has an authority of its own and accepts what these have issued.
+func (c credentials) under(authority *pki.Authority) credentials {
+	own := c
+	own.verifying = append(slices.Clip(c.verifying), c.signing.Public())
+	own.serving, own.signing = nil, nil
+	own.complete(authority)
+	return own
+}
+
 // complete adds the server's own authority, which has the keys for which there are no files. It also stays an authority
 // of client certificates: those of the kubeconfig and of the simulated nodes are its own.
 func (c *credentials) complete(authority *pki.Authority) {

@@ -62,6 +62,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 		EventTTL:      o.EventTTL,
 		Local:         local,
 		Dial:          dialer(o.Network),
+		Redirects:     o.Redirects,
 		Version:       kubernetesVersion(o.API),
 		Log:           o.Log,
 		History:       watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory},
@@ -210,6 +211,9 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	c.Admission = slices.DeleteFunc(admission.Default(o), func(p admission.Plugin) bool {
 		return slices.Contains(access.DisabledPlugins, p.Name()) || !options.API.HasPlugin(p.Name())
 	})
+	if options.Host != nil {
+		c.Admission = append(c.Admission, options.Host.Admission())
+	}
 	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: roles.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),

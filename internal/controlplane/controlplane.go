@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,7 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"fairlead.dev/internal/controllers/certificates"
@@ -30,6 +31,7 @@ import (
 	"fairlead.dev/server"
 	"fairlead.dev/storage/etcdserver"
 	"fairlead.dev/storage/local"
+	"fairlead.dev/trace"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -57,8 +59,10 @@ type ControlPlane struct {
 	services *aggregate.Services
 	// simulated are the nodes of this process, if it has any.
 	simulated simulated
-	http      *http.Server
-	listener  net.Listener
+	// http and listener serve requests, unless they come from a Front, through the entrance.
+	http     *http.Server
+	listener net.Listener
+	entrance entrance
 	// advertised is where others reach the server.
 	advertised netip.AddrPort
 	etcd       etcdEndpoint
@@ -73,7 +77,12 @@ type ControlPlane struct {
 	serving     *errgroup.Group
 	stopServing context.CancelFunc
 	failed      <-chan struct{}
-	stop        func() error
+
+	// stopping is set by the first Stop, which closes stopped. Other calls wait for the channel: in a bubble of
+	// testing/synctest a wait for a mutex would keep the clock from moving.
+	stopping atomic.Bool
+	stopped  chan struct{}
+	stopErr  error
 }
 
 // Start starts a control plane and returns when its API server answers; the parts of the
@@ -90,10 +99,9 @@ func begin(ctx context.Context, o Options, base *Frozen) (*ControlPlane, error) 
 		o.Definitions = &kwok.Definitions{} // the nodes and their usage have one
 	}
 	o.Access.setDefaults()
-	cp := &ControlPlane{options: o, base: base, page: ui.New()}
-	cp.stop = sync.OnceValue(cp.shutdown)
+	cp := &ControlPlane{options: o, base: base, page: ui.New(), stopped: make(chan struct{})}
 	if err := cp.start(ctx); err != nil {
-		cp.stop()
+		cp.Stop()
 		return nil, err
 	}
 	return cp, nil
@@ -104,20 +112,19 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if err := checkDataDir(o.DataDir); err != nil {
 		return err
 	}
-	if cp.credentials, err = o.Access.load(); err != nil {
+	if cp.base != nil {
+		cp.credentials = cp.base.credentials
+	} else if cp.credentials, err = o.Access.load(); err != nil {
 		return err
 	}
-	if cp.listener, err = listen(o.Network, o.Listen); err != nil {
-		return err
-	}
-	if cp.advertised, err = advertised(o, cp.listener.Addr()); err != nil {
-		return err
-	}
-	if cp.etcd.listener, err = listenEtcd(o); err != nil {
+	if err := cp.listen(); err != nil {
 		return err
 	}
 	if err := cp.open(ctx); err != nil {
 		return err
+	}
+	if o.Front != nil {
+		cp.credentials.servingCA = o.Front.CA
 	}
 	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.credentials, cp.URL(), &cp.simulated, cp.page, &cp.started); err != nil {
 		return err
@@ -131,6 +138,11 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 		return err
 	}
 	cp.started.reach(bootstrapped)
+	if o.Host != nil {
+		if err := o.Host.Prepare(ctx, cp); err != nil {
+			return err
+		}
+	}
 	if err := repairClusterIPs(ctx, cp.server); err != nil {
 		// A Service that cannot be read does not prevent the repair of others.
 		o.Log.Warn("IPAddresses not repaired", "error", err)
@@ -157,16 +169,32 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	return cp.startClients()
 }
 
-// open opens the store, and completes the credentials with the authority's keys.
+// listen opens the ports, or takes the address of the Front.
+func (cp *ControlPlane) listen() (err error) {
+	o := cp.options
+	if o.Front != nil {
+		cp.advertised = o.Front.Address
+		return nil
+	}
+	if cp.listener, err = listen(o.Network, o.Listen); err != nil {
+		return err
+	}
+	if cp.advertised, err = advertised(o, cp.listener.Addr()); err != nil {
+		return err
+	}
+	cp.etcd.listener, err = listenEtcd(o)
+	return err
+}
+
+// open opens the store, and completes the credentials with the authority's keys. Those of a fork are complete.
 func (cp *ControlPlane) open(ctx context.Context) (err error) {
 	o := cp.options
 	if cp.base != nil {
-		s, err := cp.base.store.Fork(ctx, 0, local.Options{History: o.History, Trace: o.Trace, Logger: o.Log})
+		s, err := cp.base.store.Fork(ctx, 0, local.ForkOptions{Options: local.Options{History: o.History, MaxBytes: o.MaxStoreBytes, Trace: o.Trace, Logger: o.Log}})
 		if err != nil {
 			return err
 		}
 		cp.store = s
-		cp.credentials.complete(cp.base.authority)
 		return nil
 	}
 	if cp.store, err = openStore(ctx, o); err != nil {
@@ -206,34 +234,48 @@ func (cp *ControlPlane) describeStore() string {
 
 // serve starts to answer requests.
 func (cp *ControlPlane) serve() error {
-	config, err := cp.tlsConfig()
-	if err != nil {
-		return err
+	if cp.options.Front == nil {
+		config, err := cp.tlsConfig()
+		if err != nil {
+			return err
+		}
+		cp.http = cp.newHTTP(config)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	cp.serving, ctx = errgroup.WithContext(ctx)
-	cp.stopServing = stop
-	cp.http = &http.Server{
-		Handler:           cp.page.Over(cp.server),
-		TLSConfig:         config,
-		ReadHeaderTimeout: 32 * time.Second,
-		IdleTimeout:       90 * time.Second,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
-		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
-	}
-	h2.Install(cp.http, h2.Options{})
+	cp.stopServing, cp.failed = stop, ctx.Done()
 	cp.serving.Go(func() error { return cp.server.Run(ctx) })
 	cp.serving.Go(func() error { return cp.extensions.Run(ctx) })
 	cp.serving.Go(func() error { return cp.services.Run(ctx) })
 	cp.started.reach(working)
+	if cp.http == nil {
+		cp.entrance.set(cp.server)
+		return nil
+	}
 	cp.serving.Go(func() error {
 		if err := cp.http.ServeTLS(cp.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
 		return nil
 	})
-	cp.failed = ctx.Done()
 	return nil
+}
+
+func (cp *ControlPlane) newHTTP(config *tls.Config) *http.Server {
+	handler := cp.page.Over(cp.server)
+	if cp.options.Host != nil {
+		handler = cp.options.Host.Over(handler)
+	}
+	s := &http.Server{
+		Handler:           handler,
+		TLSConfig:         config,
+		ReadHeaderTimeout: 32 * time.Second,
+		IdleTimeout:       90 * time.Second,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
+		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
+	}
+	h2.Install(s, h2.Options{})
+	return s
 }
 
 // writeClientFiles writes the files for clients: the kubeconfig and the CA.
@@ -243,8 +285,8 @@ func (cp *ControlPlane) writeClientFiles() error {
 		return err
 	}
 	cp.entry = kubeconfig.Entry{Server: cp.URL(), CA: cp.credentials.servingCA, Cert: cert, Key: key}
-	if cp.options.Network != nil {
-		return nil // no other process can reach it
+	if cp.options.Network != nil || cp.options.Front != nil {
+		return nil // no other process can reach it, or the Front's owner writes them
 	}
 	if err := os.MkdirAll(cp.options.DataDir, 0o700); err != nil {
 		return err
@@ -289,6 +331,9 @@ func (cp *ControlPlane) startClients() error {
 		})
 		o.progress("Nodes", strconv.Itoa(o.Nodes)+" simulated")
 	}
+	if o.Host != nil {
+		cp.clients.Go(func() error { return o.Host.Run(ctx, cp) })
+	}
 	go func() {
 		// A part that fails stops the others: half a control plane would seem alive and do
 		// no work. In an ordinary stop the server keeps answering until the parts have
@@ -313,10 +358,20 @@ func (cp *ControlPlane) Wait(ctx context.Context) error {
 
 // Stop ends all parts in order and returns the first error of a part. It takes less than
 // two seconds, whatever clients do.
-func (cp *ControlPlane) Stop() error { return cp.stop() }
+func (cp *ControlPlane) Stop() error {
+	if cp.stopping.CompareAndSwap(false, true) {
+		cp.stopErr = cp.shutdown()
+		close(cp.stopped)
+	}
+	<-cp.stopped
+	return cp.stopErr
+}
 
 // URL is the API server's base URL.
 func (cp *ControlPlane) URL() string {
+	if cp.options.Front != nil {
+		return cp.options.Front.URL
+	}
 	host, port, err := net.SplitHostPort(cp.listener.Addr().String())
 	if err != nil {
 		return "https://" + cp.listener.Addr().String()
@@ -326,6 +381,12 @@ func (cp *ControlPlane) URL() string {
 	}
 	return "https://" + net.JoinHostPort(host, port)
 }
+
+// Advertised is the address at which other machines reach the server.
+func (cp *ControlPlane) Advertised() netip.AddrPort { return cp.advertised }
+
+// Trace is the log of the lives of events, nil if there is none.
+func (cp *ControlPlane) Trace() *trace.Log { return cp.options.Trace }
 
 // PageURL is a link to the page, which logs in as the kubeconfig's user, once, within a
 // few minutes.

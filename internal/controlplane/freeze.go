@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/server/faults"
+	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
 )
@@ -15,16 +16,15 @@ import (
 // Frozen is the state of a prepared control plane that no longer runs: objects, keys and certificates. Forks begin with
 // it. Make it with ControlPlane.Freeze. It is safe for concurrent use.
 type Frozen struct {
-	options   Options
-	store     *local.Store
-	authority *pki.Authority
+	options     Options
+	store       *local.Store
+	credentials credentials
 }
 
 // Freeze stops the control plane as Stop does and returns its state, which the caller closes. The control plane must be
 // in memory.
 func (cp *ControlPlane) Freeze(ctx context.Context) (*Frozen, error) {
-	live, ok := cp.store.(*local.Store)
-	if !ok || !cp.options.InMemory {
+	if !cp.options.InMemory {
 		return nil, errors.New("only a control plane in memory can be frozen")
 	}
 	// The parts end before the state is taken, so that none of them is in the middle of its work.
@@ -32,32 +32,77 @@ func (cp *ControlPlane) Freeze(ctx context.Context) (*Frozen, error) {
 	if err := errors.Join(ignoreCancel([]error{cp.clients.Wait()})...); err != nil {
 		return nil, err
 	}
-	kept, err := live.Fork(ctx, 0, local.Options{History: -1})
+	f, err := cp.Snapshot(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
 	if err := cp.Stop(); err != nil {
-		return nil, errors.Join(err, kept.Close())
+		return nil, errors.Join(err, f.Close())
 	}
-	return &Frozen{options: cp.options, store: kept, authority: cp.credentials.authority}, nil
+	return f, nil
+}
+
+// Snapshot returns the state at a revision that the store keeps, which the caller closes; revision 0 is the current one.
+// The control plane goes on. It must have the embedded store. Objects of the Host are left out. Errors:
+// storage.ErrCompacted, storage.ErrFutureRevision.
+func (cp *ControlPlane) Snapshot(ctx context.Context, at storage.Revision) (*Frozen, error) {
+	live, ok := cp.store.(*local.Store)
+	if !ok {
+		return nil, errors.New("a control plane on etcd cannot be forked")
+	}
+	o := local.ForkOptions{Options: local.Options{History: -1}}
+	if cp.options.Host != nil {
+		o.Without = cp.options.Host.Prefixes()
+	}
+	kept, err := live.Fork(ctx, at, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Frozen{options: cp.options, store: kept, credentials: cp.credentials}, nil
+}
+
+// Revisions returns the first and the last revision of which Snapshot takes the state, and whether it takes any.
+func (cp *ControlPlane) Revisions() (first, last storage.Revision, ok bool) {
+	_, ok = cp.store.(*local.Store)
+	return cp.store.Compacted(), cp.store.Revision(), ok
+}
+
+// Revision is that of the state.
+func (f *Frozen) Revision() storage.Revision { return f.store.Revision() }
+
+// WithOwnKeys returns the same state for forks with keys of their own: they accept the credentials that the frozen control
+// plane has issued, which does not accept theirs. The two share the state, which is closed once.
+func (f *Frozen) WithOwnKeys() (*Frozen, error) {
+	authority, err := pki.New()
+	if err != nil {
+		return nil, err
+	}
+	own := *f
+	own.credentials = f.credentials.under(authority)
+	return &own, nil
 }
 
 // Place is what each fork has of its own; the fields are those of Options.
 type Place struct {
-	DataDir, Kubeconfig, Listen string
-	Network                     *memnet.Network
-	Faults                      *faults.Set
-	Trace                       *trace.Log
-	Progress, Warning           func(what, detail string)
-	Log                         *slog.Logger
+	DataDir, Kubeconfig, Listen, EtcdListen string
+	Network                                 *memnet.Network
+	Front                                   *Front
+	Redirects                               map[string]string
+	MaxStoreBytes                           int64
+	Faults                                  *faults.Set
+	Trace                                   *trace.Log
+	Progress, Warning                       func(what, detail string)
+	Log                                     *slog.Logger
 }
 
 // Fork starts a control plane in memory that begins with the frozen state: the same objects, UIDs and revisions, users and
 // certificates. It neither sees nor disturbs others. Of the options, those of files, addresses and logs are those of
-// place; all others are those that the frozen control plane was started with. ctx limits the start only.
+// place, and it is no Host; all others are those that the frozen control plane was started with. ctx limits the start only.
 func (f *Frozen) Fork(ctx context.Context, place Place) (*ControlPlane, error) {
 	o := f.options
-	o.DataDir, o.Kubeconfig, o.Listen, o.Network = place.DataDir, place.Kubeconfig, place.Listen, place.Network
+	o.InMemory, o.Host, o.Elect = true, nil, nil
+	o.DataDir, o.Kubeconfig, o.Listen, o.EtcdListen = place.DataDir, place.Kubeconfig, place.Listen, place.EtcdListen
+	o.Network, o.Front, o.Redirects, o.MaxStoreBytes = place.Network, place.Front, place.Redirects, place.MaxStoreBytes
 	o.Faults, o.Trace, o.Progress, o.Warning, o.Log = place.Faults, place.Trace, place.Progress, place.Warning, place.Log
 	o.Definitions = o.Definitions.FromFiles()
 	return begin(ctx, o, f)

@@ -21,15 +21,19 @@ func inProcess(s *server.Server, o Options) wire {
 		if c := clients[user]; c != nil {
 			return c, nil
 		}
-		c, err := client.New(&rest.Config{
-			Host:      "http://fairlead.in-process",
-			Transport: server.Transport(s, identity(user)),
-		}, client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, Silence: o.pace().silence})
+		c, err := client.New(inProcessConfig(s, user), client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, Silence: o.pace().silence})
 		if err == nil {
 			clients[user] = c
 		}
 		return c, err
 	}
+}
+
+// InProcess is the access of a user to the server through memory, without credentials.
+func (cp *ControlPlane) InProcess(user string) *rest.Config { return inProcessConfig(cp.server, user) }
+
+func inProcessConfig(s *server.Server, user string) *rest.Config {
+	return &rest.Config{Host: "http://fairlead.in-process", Transport: server.Transport(s, identity(user))}
 }
 
 // identity is the user of a name, with the groups that its credentials would give
@@ -39,9 +43,10 @@ func identity(name string) *auth.User {
 	if namespace, _, ok := auth.SplitServiceAccount(name); ok {
 		u.Groups = auth.ServiceAccountGroups(namespace)
 	}
-	if name == nodesUser {
-		// One user for many kubelets. No role of Kubernetes allows that: a user in the
-		// group of nodes may change one node's objects only.
+	switch name {
+	case nodesUser, HostUser:
+		// The first is one user for many kubelets. No role of Kubernetes allows that: a user
+		// in the group of nodes may change one node's objects only.
 		u.Groups = []string{auth.MastersGroup}
 	}
 	return auth.Authenticated(u)

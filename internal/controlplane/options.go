@@ -34,6 +34,13 @@ type Options struct {
 	// Network, if not nil, replaces the machine's network: the API server listens on it, and reaches webhooks and other
 	// API servers by it. Then no file is written for clients.
 	Network *memnet.Network
+	// Front, if not nil, is the server that the requests come from: the control plane has no listener of its own, and
+	// writes no file for clients.
+	Front *Front
+	// Host, if not nil, adds other control planes to this one's server.
+	Host Host
+	// Redirects has, for an address of a webhook or another API server (host and port), the address to dial in its place.
+	Redirects map[string]string
 	// VirtualTime makes periodic work rare, because a clock that jumps over idle time stops at each wake-up: nodes have
 	// rare heartbeats (node.Options.RareHeartbeats), and watches get a bookmark once an hour.
 	VirtualTime bool
@@ -71,6 +78,8 @@ type Options struct {
 	// AcceptTornTail opens a store whose log ends before the last acknowledged write; see
 	// local.Options.
 	AcceptTornTail bool
+	// MaxStoreBytes limits the keys and values of a store in memory; see local.Options.
+	MaxStoreBytes int64
 	// WatchHistory limits, in bytes, the changes of each resource that are kept in memory
 	// for watches; 0 is watchcache's default. Watches that start earlier are served from
 	// the store.

@@ -26,11 +26,7 @@ func (cp *ControlPlane) shutdown() error {
 		cp.stopServing()
 		cp.etcd.close()
 		cp.socket.close()
-		ctx, cancel := context.WithTimeout(context.Background(), requestsPatience)
-		if err := cp.http.Shutdown(ctx); err != nil {
-			cp.http.Close()
-		}
-		cancel()
+		cp.endRequests()
 		errs = append(errs, cp.serving.Wait())
 	} else if cp.listener != nil {
 		cp.listener.Close()
@@ -40,6 +36,19 @@ func (cp *ControlPlane) shutdown() error {
 		errs = append(errs, cp.store.Close())
 	}
 	return errors.Join(ignoreCancel(errs)...)
+}
+
+// endRequests ends the requests in progress.
+func (cp *ControlPlane) endRequests() {
+	if cp.http == nil {
+		_ = within(requestsPatience, cp.entrance.close)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), requestsPatience)
+	defer cancel()
+	if err := cp.http.Shutdown(ctx); err != nil {
+		cp.http.Close()
+	}
 }
 
 // within waits for f, but no longer than d. f may continue afterwards; the server that it

@@ -80,7 +80,7 @@ func openStore(ctx context.Context, o Options) (store, error) {
 
 func openLocal(o Options) (store, error) {
 	if o.InMemory {
-		s, err := local.Open("", local.Options{InMemory: true, History: o.History, Trace: o.Trace})
+		s, err := local.Open("", local.Options{InMemory: true, History: o.History, MaxBytes: o.MaxStoreBytes, Trace: o.Trace})
 		if err != nil {
 			return nil, err
 		}

@@ -26,13 +26,18 @@ type Entry struct {
 // Write replaces the file at path, mode 0600, with one that holds only e. The
 // file is whole at any time: it is written aside and renamed.
 func Write(path string, e Entry) error {
-	config := api.NewConfig()
-	e.into(config)
-	b, err := clientcmd.Write(*config)
+	b, err := e.Encode()
 	if err != nil {
 		return err
 	}
 	return replace(path, b)
+}
+
+// Encode returns the content of a file that holds only e.
+func (e Entry) Encode() ([]byte, error) {
+	config := api.NewConfig()
+	e.into(config)
+	return clientcmd.Write(*config)
 }
 
 // Merge adds e to the file at path, or makes it, and makes it the current

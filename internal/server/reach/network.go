@@ -36,6 +36,8 @@ type Network struct {
 	// Kubelets connects to kubelets at the addresses in their Nodes' status, and Pods to pods for the proxy
 	// subresources. Both accept any certificate, as kube-apiserver does without a CA for kubelets.
 	Kubelets, Pods *http.Transport
+	// Redirects has, for an address that Dial is given, the address to dial in its place. It is set before the first use.
+	Redirects map[string]string
 }
 
 // New returns a Network that looks up objects in l; a nil l has no objects. local may be nil. A nil dial is the machine's
@@ -66,6 +68,9 @@ func (n *Network) Transport(config *tls.Config) *http.Transport {
 // Dial connects to an address, and fails for a simulated address without a definition. If nodes are simulated, a
 // cluster IP leads to an endpoint of its service.
 func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if to := n.Redirects[address]; to != "" {
+		address = to
+	}
 	if at, err := netip.ParseAddrPort(address); err == nil {
 		if address, err = n.behind(ctx, at); err != nil {
 			return nil, &net.OpError{Op: "dial", Net: network, Addr: net.TCPAddrFromAddrPort(at), Err: err}
