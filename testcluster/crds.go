@@ -41,7 +41,7 @@ func (e *Env) createCRDs(ctx context.Context, crds []manifest) error {
 	return nil
 }
 
-// definition is the status of a CustomResourceDefinition. fairlead says Established once it serves the kind.
+// definition is the status of a CustomResourceDefinition, which is Established once fairlead serves the kind.
 type definition struct {
 	Status struct {
 		Conditions []struct{ Type, Status, Reason, Message string }

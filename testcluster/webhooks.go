@@ -22,6 +22,8 @@ type Webhooks struct {
 	CertDir string
 }
 
+func (w Webhooks) address() string { return net.JoinHostPort(w.Host, strconv.Itoa(w.Port)) }
+
 var webhookKinds = kinds{"admissionregistration.k8s.io/v1", []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}}
 
 // clientConfigs returns the clientConfig of each webhook in a manifest, by a description of the webhook.
@@ -59,7 +61,7 @@ func checkWebhooks(all []manifest) (n int, err error) {
 
 // redirect replaces the services of webhooks by URLs of the test.
 func (e *Env) redirect(all []manifest) {
-	address := "https://" + net.JoinHostPort(e.webhooks.Host, strconv.Itoa(e.webhooks.Port))
+	address := "https://" + e.webhooks.address()
 	for _, m := range all {
 		for _, config := range clientConfigs(m) {
 			path := text(config, "service", "path")

@@ -77,12 +77,7 @@ func (e *Env) install(ctx context.Context, p plan) (err error) {
 	if err := e.createWebhooks(ctx, p.webhooks); err != nil {
 		return err
 	}
-	for _, f := range p.faults {
-		if _, err := e.AddFault(ctx, f); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.addFaults(ctx, p.faults)
 }
 
 // New starts a control plane as Start does, and stops it at the end of the test. It fails the test if it can't. If the
@@ -93,6 +88,12 @@ func New(t T, o Options) *Env {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
+	e.endWith(t)
+	return e
+}
+
+// endWith stops the environment at the end of the test, and attaches it to the test.
+func (e *Env) endWith(t T) {
 	t.Cleanup(func() {
 		if holds() {
 			e.hold(t)
@@ -105,7 +106,6 @@ func New(t T, o Options) *Env {
 		}
 	})
 	e.attach(t)
-	return e
 }
 
 // attach makes a test explain itself if it fails.

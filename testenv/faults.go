@@ -23,6 +23,15 @@ type Fault struct {
 	Code int
 }
 
+func (e *Env) addFaults(ctx context.Context, all []Fault) error {
+	for _, f := range all {
+		if _, err := e.AddFault(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // AddFault injects a fault. remove ends it, and delivers the events that it held back.
 func (e *Env) AddFault(ctx context.Context, f Fault) (remove func(context.Context) error, err error) {
 	const path = "/debug/faults"

@@ -26,8 +26,21 @@ const (
 	userAgent = "fairlead-" + agent
 )
 
-// local has the network of a bubble, otherwise nil.
-type local struct{ network *memnet.Network }
+// local is the part of an environment that runs in this process.
+type local struct {
+	// network is that of a bubble, otherwise nil.
+	network *memnet.Network
+	// end closes ended.
+	end func()
+	// origin is the base of a fork, and place is that of its control plane.
+	origin *Base
+	place  controlplane.Place
+
+	// resets guards cp, which Reset replaces, and halt, which stops it.
+	resets sync.Mutex
+	cp     *controlplane.ControlPlane
+	halt   func() error
+}
 
 // start starts the control plane. An error leaves no goroutine and no file behind.
 func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
@@ -42,19 +55,40 @@ func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(e.dir))
 	}
-	ended := make(chan struct{})
-	running, stop := context.WithCancel(context.Background())
-	go func() {
-		defer close(ended)
-		_ = cp.Wait(running) // Stop returns the error, too
-	}()
-	e.ended, e.config, e.kubeconfig = ended, cp.Config(), cp.KubeconfigPath()
-	e.stop = sync.OnceValue(func() error {
-		stop()
-		<-ended
-		return errors.Join(cp.Stop(), os.RemoveAll(e.dir))
-	})
+	e.own(cp)
 	return nil
+}
+
+// own makes a running control plane that of a new environment.
+func (e *Env) own(cp *controlplane.ControlPlane) {
+	ended := make(chan struct{})
+	e.ended, e.end = ended, sync.OnceFunc(func() { close(ended) })
+	e.config, e.kubeconfig = cp.Config(), cp.KubeconfigPath()
+	e.supervise(cp)
+	e.stop = sync.OnceValue(func() error {
+		e.end()
+		e.resets.Lock()
+		defer e.resets.Unlock()
+		return errors.Join(e.halt(), os.RemoveAll(e.dir))
+	})
+}
+
+// supervise ends the environment when the control plane fails. The caller has resets, or the only reference to e.
+func (e *Env) supervise(cp *controlplane.ControlPlane) {
+	running, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = cp.Wait(running) // Stop returns the error, too
+		if running.Err() == nil {
+			e.end()
+		}
+	}()
+	e.cp, e.halt = cp, func() error {
+		stop()
+		<-done
+		return cp.Stop()
+	}
 }
 
 // options are those of the control plane.
