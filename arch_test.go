@@ -53,6 +53,7 @@ var floors = map[string]int{
 	"node":                      5,
 	"scheduler":                 6,
 	"internal/controlplane":     7,
+	"internal/clusters":         8,
 	"internal/kubeapiserver":    8,
 	"testenv":                   8,
 	"internal/clientsuite":      9,

@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"fairlead.dev/internal/clusters"
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/controlplane/kubeconfig"
 	"fairlead.dev/internal/procstart"
@@ -33,6 +34,7 @@ type serveFlags struct {
 	parent  int
 	lives   int
 	faults  bool
+	hosts   bool
 	otlp    otlpFlags
 	kept    string
 	limits  limitFlags
@@ -59,6 +61,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	f.otlp.register(flags)
 	flags.StringVar(&f.kept, "watch-history", "32Mi", "memory for the recent changes of each resource; a watch that starts earlier reads them from the store (see --history)")
 	flags.BoolVar(&f.faults, "allow-faults", false, "allow fault injection by fairlead fault, for tests and for learning")
+	flags.BoolVar(&f.hosts, "clusters", false, "host more control planes, in memory, that fairlead cluster creates and forks")
 	flags.StringVarP(&f.output, "output", "o", "", "json: print one line of JSON when ready")
 	flags.IntVar(&f.parent, "parent-pid", 0, "stop when the process of this ID ends, such as the test that started the server")
 }
@@ -180,6 +183,9 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	}
 	p := newProgress(os.Stderr)
 	f.options.Progress, f.options.Warning, f.options.Log = p.step, p.warn, slog.Default()
+	if f.hosts {
+		f.options.Host = clusters.New(clusters.Options{API: f.options.API, Faults: f.faults, Log: slog.Default()})
+	}
 	f.options.Flags = map[string]string{}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { f.options.Flags[flag.Name] = flag.Value.String() })
 	cp, err := controlplane.Start(cmd.Context(), f.options)
