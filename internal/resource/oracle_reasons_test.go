@@ -3,7 +3,7 @@ package resource_test
 // gates are the feature gates of tags, and whether they are on here.
 var gates = map[string]bool{
 	"DRAPartitionableDevicesType":                  false,
-	"HPAScaleToZero":                               false,
+	"HPAScaleToZero":                               true,
 	"InPlacePodVerticalScalingSchedulerPreemption": false,
 	"WorkloadWithJob":                              false,
 }

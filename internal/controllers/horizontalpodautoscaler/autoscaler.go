@@ -170,12 +170,12 @@ func (p *pass) run() error {
 	var reason string
 	var statuses []autoscalingv2.MetricStatus
 	switch most := p.hpa.Spec.MaxReplicas; {
-	case now == 0:
+	case now == 0 && !p.leavesZero(least):
 		p.set(autoscalingv2.ScalingActive, false, "ScalingDisabled", "scaling is disabled since the replica count of the target is zero")
 	case now > most:
 		desired, reason = most, "Current number of replicas above Spec.MaxReplicas"
-	case now < least:
-		desired, reason = least, "Current number of replicas below Spec.MinReplicas"
+	case now != 0 && now < least:
+		desired, reason = least, belowLeast
 	default:
 		proposed, metric, seen, err := p.measure()
 		statuses = seen
@@ -189,7 +189,9 @@ func (p *pass) run() error {
 		} else if desired < now {
 			reason = "All metrics below target"
 		}
-		desired = p.limit(now, desired, least)
+		if desired = p.limit(now, desired, least); now == 0 && desired < least {
+			desired, reason = least, cmp.Or(reason, belowLeast)
+		}
 	}
 	if desired == now {
 		p.status(now, now, statuses)
@@ -217,6 +219,7 @@ func (p *pass) resize(now, desired int32, reason string, statuses []autoscalingv
 	}
 	p.set(autoscalingv2.AbleToScale, true, "SucceededRescale", fmt.Sprintf("the HPA controller was able to update the target scale to %d", desired))
 	p.rec.Event(p.hpa, corev1.EventTypeNormal, "SuccessfulRescale", "New size: %d; reason: %s", desired, reason)
+	p.setScaledToZero(desired)
 	p.past.scaled(p.hpa.Spec.Behavior, now, desired, time.Now())
 	p.status(now, desired, statuses)
 	p.hpa.Status.LastScaleTime = &metav1.Time{Time: time.Now()}
@@ -227,6 +230,9 @@ func (p *pass) resize(now, desired int32, reason string, statuses []autoscalingv
 func (p *pass) status(current, desired int32, metrics []autoscalingv2.MetricStatus) {
 	s := &p.hpa.Status
 	s.CurrentReplicas, s.DesiredReplicas, s.CurrentMetrics = current, desired, metrics
+	if g := p.hpa.Generation; g != 0 { // before 1.37, autoscalers have none
+		s.ObservedGeneration = &g
+	}
 }
 
 func (p *pass) warn(reason string, err error) {

@@ -31,15 +31,22 @@ func start(t *testing.T) (*client.Client, *testenv.Env) {
 	t.Helper()
 	env := testenv.New(t, testenv.Options{Nodes: 1, Controllers: []string{"*", "-horizontalpodautoscaler"}})
 	c := env.Client(t)
+	run(t, c)
+	return c, env
+}
+
+// run runs the controller with a client until the test ends.
+func run(t *testing.T, c *client.Client) {
+	t.Helper()
 	informers := informer.NewSet(c)
 	recorder := client.NewRecorder(c, "test")
-	run := horizontalpodautoscaler.New(controller.Env{
+	r := horizontalpodautoscaler.New(controller.Env{
 		Client: c, Informers: informers, Recorder: recorder, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}, horizontalpodautoscaler.Options{Period: 100 * time.Millisecond, Stabilization: time.Second})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	informers.Start(ctx)
-	go func() { done <- run.Run(ctx) }()
+	go func() { done <- r.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -48,7 +55,6 @@ func start(t *testing.T) (*client.Client, *testenv.Env) {
 		informers.Stop()
 		recorder.Close()
 	})
-	return c, env
 }
 
 func await[T client.Object](t *testing.T, r client.Resource[T], name, what string, ok func(T) bool) {

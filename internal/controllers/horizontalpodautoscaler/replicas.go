@@ -208,9 +208,12 @@ func longRunning(pod *corev1.Pod) []corev1.Container {
 	return all
 }
 
-// byWhole computes a size from one value for all pods.
+// byWhole computes a size from one value for all pods. From zero, the ratio is the size.
 func byWhole(pods []*corev1.Pod, value, target int64, current int32, t tolerance) (int32, error) {
 	r := float64(value) / float64(target)
+	if current == 0 {
+		return ceil(r), nil
+	}
 	if t.within(r) {
 		return current, nil
 	}
@@ -232,5 +235,5 @@ func perPod(value, target int64, pods int32, t tolerance) (size int32, average i
 	if r := float64(value) / (float64(target) * float64(pods)); !t.within(r) {
 		size = ceil(float64(value) / float64(target))
 	}
-	return size, int64(math.Ceil(float64(value) / float64(pods)))
+	return size, int64(math.Ceil(float64(value) / float64(max(pods, 1))))
 }

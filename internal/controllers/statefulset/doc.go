@@ -2,8 +2,9 @@
 // spec.ordinals.start, created and deleted in order.
 //
 // With podManagementPolicy OrderedReady a pod is created when all below it are available, and deleted, the
-// highest first, when all below it are; with Parallel there is no order. A rolling update proceeds from the highest ordinal down to
-// spec.updateStrategy.rollingUpdate.partition, one pod at a time, or maxUnavailable of them if that is set; with
+// highest first, when all below it are; with Parallel there is no order, and a rolling update
+// replaces unavailable pods of the old template at once. A rolling update proceeds from the highest ordinal down to
+// spec.updateStrategy.rollingUpdate.partition, maxUnavailable pods at a time, one if it is not set; with
 // OnDelete a pod takes the new template when it is deleted. Templates are recorded as ControllerRevisions
 // (podcontrol/history). Every claim of volumeClaimTemplates exists before its pod does;
 // persistentVolumeClaimRetentionPolicy decides, through owner references, whether it is deleted when the set is

@@ -52,12 +52,37 @@ func (p *pass) rollSeveral(partition int, most intstr.IntOrString) error {
 			limit--
 		}
 	}
+	if p.set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
+		return p.rollParallel(partition, limit)
+	}
 	for i := len(p.replicas) - 1; i >= partition && limit > 0; i-- {
 		if p.isOld(p.replicas[i]) {
 			if err := p.replace(p.replicas[i]); err != nil {
 				return err
 			}
 			limit--
+		}
+	}
+	return nil
+}
+
+// rollParallel deletes the pods that are unavailable anyway, and as many others as the limit allows.
+func (p *pass) rollParallel(partition, limit int) error {
+	var available []*corev1.Pod
+	for i := len(p.replicas) - 1; i >= partition; i-- {
+		pod := p.replicas[i]
+		if !p.isOld(pod) {
+			continue
+		}
+		if p.stands(pod) {
+			available = append(available, pod)
+		} else if err := p.replace(pod); err != nil {
+			return err
+		}
+	}
+	for _, pod := range available[:min(max(limit, 0), len(available))] {
+		if err := p.replace(pod); err != nil {
+			return err
 		}
 	}
 	return nil

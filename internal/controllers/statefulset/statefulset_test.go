@@ -181,6 +181,23 @@ func TestPodsComeAndGoInOrder(t *testing.T) {
 	}
 }
 
+// TestParallelReplacesUnavailablePodsAtOnce checks that maxUnavailable, one by default, limits only pods that are available.
+func TestParallelReplacesUnavailablePodsAtOnce(t *testing.T) {
+	f := start(t)
+	w := f.watch()
+	f.create(set(3, func(s *appsv1.StatefulSet) {
+		s.Spec.PodManagementPolicy = appsv1.ParallelPodManagement
+		s.Spec.Template.Spec.NodeSelector = map[string]string{"no": "node"}
+	}))
+	f.steps(w, 3)
+	f.patch(map[string]any{"template": map[string]any{"spec": map[string]any{"nodeSelector": nil}}})
+	want := []string{"-db-0", "-db-1", "-db-2"}
+	if got := f.steps(w, 3); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		t.Errorf("%v, not %v first", got, want)
+	}
+	f.settled(3)
+}
+
 func TestPartitionAndOnDelete(t *testing.T) {
 	f := start(t)
 	f.create(set(3, func(s *appsv1.StatefulSet) {

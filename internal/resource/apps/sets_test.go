@@ -265,7 +265,8 @@ func TestStatefulSet(t *testing.T) {
 	})
 	k.Defaults(t, []resourcetest.Case{
 		{"replicas", "spec.replicas: ~", "spec.replicas: 1", "spec.revisionHistoryLimit: 10", "spec.podManagementPolicy: OrderedReady"},
-		{"strategy", "", "spec.updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 0}}"},
+		{"strategy", "", "spec.updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 0, maxUnavailable: 1}}"},
+		{"on delete", "spec.updateStrategy: {type: OnDelete}", "spec.updateStrategy: {type: OnDelete}"},
 		{"retention", "", "spec.persistentVolumeClaimRetentionPolicy: {whenDeleted: Retain, whenScaled: Retain}"},
 		{"half a retention", "spec.persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}",
 			"spec.persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete, whenScaled: Retain}"},

@@ -23,7 +23,7 @@ func Resources() []*resource.Resource {
 }
 
 func strategy() resource.Strategy {
-	r := resource.SpecAndStatus(func(h *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscalerSpec, *autoscalingv2.HorizontalPodAutoscalerStatus) {
+	r := resource.SplitCounted(func(h *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscalerSpec, *autoscalingv2.HorizontalPodAutoscalerStatus) {
 		return &h.Spec, &h.Status
 	})
 	r.Default = defaultAutoscaler

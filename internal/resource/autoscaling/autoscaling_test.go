@@ -24,8 +24,9 @@ func TestHorizontalPodAutoscaler(t *testing.T) {
 	k.Create(t, []resourcetest.Case{
 		{"valid", ""},
 		{"no replicas", "spec.minReplicas: 0",
-			"spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas",
-			"spec.minReplicas: Invalid value: 0: must be greater than or equal to 1"},
+			"spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas"},
+		{"no replicas by an external metric", "spec.minReplicas: 0\nspec.metrics: [{type: External, external: {metric: {name: a}, target: {type: Value, value: 1}}}]"},
+		{"negative replicas", "spec.minReplicas: -1", "spec.minReplicas: Invalid value: -1: must be greater than or equal to 0"},
 		{"no most replicas", "spec.maxReplicas: 0",
 			"spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`",
 			"spec.maxReplicas: Required value: must be set and greater than 0"},
@@ -101,7 +102,7 @@ func TestHorizontalPodAutoscaler(t *testing.T) {
 		{"behavior", "spec.behavior: {scaleUp: {}}", "spec.behavior.scaleUp.stabilizationWindowSeconds: 0", "spec.behavior.scaleUp.selectPolicy: Max",
 			"spec.behavior.scaleUp.policies: [{type: Pods, value: 4, periodSeconds: 15}, {type: Percent, value: 100, periodSeconds: 15}]"},
 	})
-	k.Created(t, []resourcetest.Case{{"no status", "", "status.currentReplicas: ~"}})
+	k.Created(t, []resourcetest.Case{{"no status", "", "status.currentReplicas: ~", "metadata.generation: 1"}})
 	k.Reported(t, []resourcetest.Case{{"spec", "spec.maxReplicas: 9\nstatus.currentReplicas: 3", "spec.maxReplicas: 3", "status.currentReplicas: 3"}})
 	k.Rows(t, []resourcetest.Case{
 		{"row", "", "web  Deployment/web  cpu: <unknown>/80%  1  3  2  <unknown>"},

@@ -18,12 +18,8 @@ import (
 func validateAutoscaler(h, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 	var f check.Errors
 	p, s := check.At("spec"), &h.Spec
-	least := int32(1)
-	if old != nil && old.Spec.MinReplicas != nil && *old.Spec.MinReplicas == 0 {
-		least = 0
-	}
-	if s.MinReplicas != nil && *s.MinReplicas < least {
-		f.Invalid(p.Child("minReplicas"), *s.MinReplicas, fmt.Sprintf("must be greater than or equal to %d", least))
+	if s.MinReplicas != nil {
+		f.NotNegative(p.Child("minReplicas"), int64(*s.MinReplicas))
 	}
 	at := p.Child("maxReplicas")
 	switch {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"fairlead.dev/internal/resource"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -21,7 +23,7 @@ type rule struct {
 	apply func(*resource.Resource)
 }
 
-var rules = []rule{
+var rules = slices.Concat(seLinuxRules(), []rule{
 	{"RelaxedServiceNameValidation", corev1.Resource("services"), func(r *resource.Resource) { r.Name = apivalidation.NameIsDNS1035Label }},
 	{"RelaxedServiceNameValidation", networkingv1.Resource("ingresses"), func(r *resource.Resource) { check(r, backendNames) }},
 	{"PreferSameTrafficDistribution", corev1.Resource("services"), func(r *resource.Resource) { check(r, preferClose) }},
@@ -30,10 +32,14 @@ var rules = []rule{
 	{"MutablePodResourcesForSuspendedJobs", batchv1.Resource("jobs"), func(r *resource.Resource) { check(r, sameResources) }},
 	{"MutableSchedulingDirectivesForSuspendedJobs", batchv1.Resource("jobs"), func(r *resource.Resource) { check(r, sameSinceStart) }},
 	{"StrictIPCIDRValidation", schema.GroupResource{}, takeOldAddresses},
+	{"HPAScaleToZero", autoscalingv2.Resource("horizontalpodautoscalers"), func(r *resource.Resource) { check(r, oneReplica) }},
+	{"HPAGeneration", autoscalingv2.Resource("horizontalpodautoscalers"), keepGeneration},
+	{"MaxUnavailableStatefulSet", appsv1.Resource("statefulsets"), func(r *resource.Resource) { withoutDefault(r, maxUnavailable) }},
+	{"VolumeLimitScaling", storagev1.Resource("csidrivers"), func(r *resource.Resource) { withoutDefault(r, preventScheduling) }},
 	{"CSIServiceAccountTokenSecrets", storagev1.Resource("csidrivers"), func(r *resource.Resource) {
 		r.Strategy.Warnings, r.Strategy.UpdateWarnings = nil, nil // which advise to use the field
 	}},
-}
+})
 
 // check adds a function to the validation of a resource. Its errors replace those about the same fields.
 func check[T runtime.Object](r *resource.Resource, of func(obj, old T) field.ErrorList) {

@@ -49,7 +49,8 @@ func (v *validator) podSecurity(p *check.Path) {
 			corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)
 	}
 	if s.SELinuxChangePolicy != nil {
-		check.Known(v.Errors, p.Child("seLinuxChangePolicy"), *s.SELinuxChangePolicy, corev1.SELinuxChangePolicyRecursive)
+		check.Known(v.Errors, p.Child("seLinuxChangePolicy"), *s.SELinuxChangePolicy,
+			corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive)
 	}
 }
 

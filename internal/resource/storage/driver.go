@@ -54,6 +54,7 @@ var driverStrategy = resource.Rules[*storagev1.CSIDriver]{
 		}
 		resource.SetDefault(&s.RequiresRepublish, false)
 		resource.SetDefault(&s.SELinuxMount, false)
+		resource.SetDefault(&s.PreventPodSchedulingIfMissing, false)
 	},
 	Warnings: func(d *storagev1.CSIDriver) []string {
 		if len(d.Spec.TokenRequests) > 0 && d.Spec.ServiceAccountTokenInSecrets == nil {

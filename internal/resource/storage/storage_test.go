@@ -132,7 +132,8 @@ func TestCSIDriver(t *testing.T) {
 			`spec.volumeLifecycleModes: Invalid value: ["Persistent","Ephemeral"]: field is immutable`},
 	})
 	k.Defaults(t, []resourcetest.Case{{"all", "spec: {}", "spec.attachRequired: true", "spec.podInfoOnMount: false", "spec.storageCapacity: false",
-		"spec.fsGroupPolicy: ReadWriteOnceWithFSType", "spec.volumeLifecycleModes: [Persistent]", "spec.requiresRepublish: false", "spec.seLinuxMount: false"}})
+		"spec.fsGroupPolicy: ReadWriteOnceWithFSType", "spec.volumeLifecycleModes: [Persistent]", "spec.requiresRepublish: false", "spec.seLinuxMount: false",
+		"spec.preventPodSchedulingIfMissing: false"}})
 	k.Rows(t, []resourcetest.Case{{"row", "", "example.com  true  false  true  <unset>  false  Persistent  <unknown>"}})
 }
 

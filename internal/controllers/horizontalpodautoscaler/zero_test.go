@@ -1,0 +1,96 @@
+package horizontalpodautoscaler_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/client"
+	"fairlead.dev/testenv"
+)
+
+// queue is a transport that answers for the external metrics API, with the length of a queue.
+type queue struct {
+	to     http.RoundTripper
+	length *atomic.Int64
+}
+
+func (q queue) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.HasPrefix(r.URL.Path, "/apis/external.metrics.k8s.io/") {
+		return q.to.RoundTrip(r)
+	}
+	body := fmt.Sprintf(`{"kind":"ExternalMetricValueList","apiVersion":"external.metrics.k8s.io/v1beta1","items":[{"metricName":"queue","timestamp":"2026-01-01T00:00:00Z","value":"%d"}]}`, q.length.Load())
+	return &http.Response{
+		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	}, nil
+}
+
+// TestScalesToZeroAndBack checks that an autoscaler with minReplicas 0 scales to zero and back by an external metric,
+// raises a size of zero when minReplicas is raised, and leaves a target alone that a user has scaled to zero.
+func TestScalesToZeroAndBack(t *testing.T) {
+	env := testenv.New(t, testenv.Options{Nodes: 1, Controllers: []string{"*", "-horizontalpodautoscaler"}})
+	var length atomic.Int64
+	config := env.Config()
+	config.Wrap(func(to http.RoundTripper) http.RoundTripper { return queue{to, &length} })
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, c)
+	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
+	scalers := client.For[*autoscalingv2.HorizontalPodAutoscaler](c).Namespace("default")
+	size := func(n int32) {
+		t.Helper()
+		await(t, deployments, "web", fmt.Sprint("of size ", n), func(d *appsv1.Deployment) bool { return *d.Spec.Replicas == n && d.Status.Replicas == n })
+	}
+	is := func(kind autoscalingv2.HorizontalPodAutoscalerConditionType, status corev1.ConditionStatus, reason string) {
+		t.Helper()
+		await(t, scalers, "web", reason, func(h *autoscalingv2.HorizontalPodAutoscaler) bool {
+			got := condition(h, kind)
+			return got.Status == status && got.Reason == reason && ptr.Deref(h.Status.ObservedGeneration, 0) == h.Generation
+		})
+	}
+	if _, err := deployments.Create(t.Context(), web("1m")); err != nil {
+		t.Fatal(err)
+	}
+	size(1)
+	one := resource.MustParse("1")
+	h := scaler(autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
+		Metric: autoscalingv2.MetricIdentifier{Name: "queue"}, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.ValueMetricType, Value: &one},
+	}})
+	h.Spec.MinReplicas = ptr.To[int32](0)
+	if _, err := scalers.Create(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	size(0)
+	is(autoscalingv2.ScaledToZero, corev1.ConditionTrue, "ScaledToZero")
+
+	length.Store(3)
+	size(3)
+	is(autoscalingv2.ScaledToZero, corev1.ConditionFalse, "NotScaledToZero")
+
+	length.Store(0)
+	size(0)
+	is(autoscalingv2.ScaledToZero, corev1.ConditionTrue, "ScaledToZero")
+	if _, err := scalers.Patch(t.Context(), "web", client.MergePatch(map[string]any{"spec": map[string]any{"minReplicas": 2}})); err != nil {
+		t.Fatal(err)
+	}
+	size(2)
+
+	if _, err := deployments.Patch(t.Context(), "web", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": 0}})); err != nil {
+		t.Fatal(err)
+	}
+	length.Store(3)
+	is(autoscalingv2.ScalingActive, corev1.ConditionFalse, "ScalingDisabled")
+	size(0)
+}
