@@ -77,16 +77,16 @@ func (w *warner) ports(v *validator, p *check.Path) {
 		protocol corev1.Protocol
 	}
 	type place struct {
-		path string
+		path *check.Path
 		port corev1.ContainerPort
 	}
-	all, named := map[number][]place{}, map[string]string{}
+	all, named := map[number][]place{}, map[string]*check.Path{}
 	var names []string
 	for n := range v.count() {
 		c, list, i := v.nth(n)
 		p := p.Child(list).Index(i)
 		for i, port := range c.Ports {
-			at := p.Child("ports").Index(i).String()
+			at := p.Child("ports").Index(i)
 			if port.HostIP != "" && port.HostPort == 0 {
 				w.warn("%s: hostIP set without hostPort: %+v", at, port)
 			}
