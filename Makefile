@@ -2,7 +2,7 @@
 # TEST runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test purego e2e race bench bench-client attack soak clients page testcluster compat conformance suites ci
+.PHONY: help build test purego e2e race bench bench-client attack soak clients languages page testcluster compat conformance suites ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,11 @@ soak: ## the long tests: hundreds of crashes, lost members, storms
 
 clients: ## programs that people use, kubectl and Helm, against our server
 	cd clients && go vet ./... && $(TEST) -count=1 ./...
+
+languages: ## the examples in other languages, with the built program
+	go build -o bin/ ./cmd/fairlead
+	cd examples/languages/python && FAIRLEAD_BINARY=$(CURDIR)/bin/fairlead python3 -m unittest -v
+	cd examples/languages/node && npm ci --no-fund --no-audit && FAIRLEAD_BINARY=$(CURDIR)/bin/fairlead npm test
 
 page: ## the page at /ui in headless Chromium
 	cd clients/browser && go vet -mod=mod ./... && $(TEST) -mod=mod -count=1 ./...

@@ -32,7 +32,7 @@ func (ns *Nodes) Run(ctx context.Context) error {
 	}
 	ns.all.Store(&kubelets)
 	ns.options.KubeletVersion = cmp.Or(ns.options.KubeletVersion, ns.serverVersion(ctx), "v1.37.2-fairlead")
-	if err := ns.declare(ctx); err != nil {
+	if err := ns.declare(ctx); err != nil && ctx.Err() == nil {
 		ns.env.Log.Warn("the server may send packets to simulated addresses", "err", err)
 	}
 	var all sync.WaitGroup

@@ -24,6 +24,10 @@ import (
 type clusterFlags struct {
 	kubeconfig, output string
 	timeout            time.Duration
+	// connect returns a client of the server, and print writes clusters; nil for the server of kubeconfig and the format
+	// of output.
+	connect func(context.Context) (*clusters.Client, error)
+	print   func(ctx context.Context, c *clusters.Client, all ...*clusters.Cluster) error
 }
 
 func newCluster() *cobra.Command {
@@ -51,9 +55,15 @@ controllers and nodes. They are in memory, and end with the server.`,
 	}
 	registerKubeconfig(cmd.PersistentFlags(), &f.kubeconfig)
 	cmd.PersistentFlags().StringVarP(&f.output, "output", "o", "", "output format: json or yaml")
-	cmd.PersistentFlags().DurationVar(&f.timeout, "timeout", time.Minute, "how long to wait for the server")
-	cmd.AddCommand(newClusterCreate(&f), newClusterFork(&f), newClusterReset(&f), newClusterDelete(&f), newClusterList(&f), newClusterKubeconfig(&f))
+	f.addCommands(cmd)
+	cmd.AddCommand(newClusterKubeconfig(&f))
 	return cmd
+}
+
+// addCommands adds the commands that `up --stdin` takes, too.
+func (f *clusterFlags) addCommands(cmd *cobra.Command) {
+	cmd.PersistentFlags().DurationVar(&f.timeout, "timeout", time.Minute, "how long to wait for the server")
+	cmd.AddCommand(newClusterCreate(f), newClusterFork(f), newClusterReset(f), newClusterDelete(f), newClusterList(f))
 }
 
 func newClusterCreate(f *clusterFlags) *cobra.Command {
@@ -113,7 +123,7 @@ func newClusterReset(f *clusterFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return f.show(cmd.OutOrStdout(), object, object)
+				return f.one(ctx, cmd.OutOrStdout(), c, object)
 			})
 		},
 	}
@@ -149,6 +159,9 @@ func newClusterList(f *clusterFlags) *cobra.Command {
 				list, err := c.List(ctx)
 				if err != nil {
 					return err
+				}
+				if f.print != nil {
+					return f.print(ctx, c, list...)
 				}
 				whole := clusters.ClusterList{Items: []clusters.Cluster{}}
 				whole.APIVersion, whole.Kind = clusters.GroupVersion.String(), "ClusterList"
@@ -192,15 +205,23 @@ func (f *clusterFlags) do(cmd *cobra.Command, call func(context.Context, *cluste
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), f.timeout)
 	defer cancel()
-	config, _, err := loadConfig(f.kubeconfig)
-	if err != nil {
-		return err
+	connect := f.connect
+	if connect == nil {
+		connect = f.fromKubeconfig
 	}
-	c, err := clusters.NewClient(ctx, config)
+	c, err := connect(ctx)
 	if err != nil {
 		return err
 	}
 	return call(ctx, c)
+}
+
+func (f *clusterFlags) fromKubeconfig(ctx context.Context) (*clusters.Client, error) {
+	config, _, err := loadConfig(f.kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	return clusters.NewClient(ctx, config)
 }
 
 // start creates a Cluster, with a limit of its storage if that is not "".
@@ -217,8 +238,16 @@ func (f *clusterFlags) start(cmd *cobra.Command, name string, spec clusters.Spec
 		if err != nil {
 			return err
 		}
-		return f.show(cmd.OutOrStdout(), object, object)
+		return f.one(ctx, cmd.OutOrStdout(), c, object)
 	})
+}
+
+// one writes a cluster.
+func (f *clusterFlags) one(ctx context.Context, out io.Writer, c *clusters.Client, object *clusters.Cluster) error {
+	if f.print != nil {
+		return f.print(ctx, c, object)
+	}
+	return f.show(out, object, object)
 }
 
 // show writes clusters for machines, as whole, or for people.

@@ -35,13 +35,14 @@ type serveFlags struct {
 	lives   int
 	faults  bool
 	hosts   bool
+	stdin   bool
 	otlp    otlpFlags
 	kept    string
 	limits  limitFlags
 }
 
 func (f *serveFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.options.DataDir, "data-dir", ".fairlead", "data directory (default with --in-memory and --parent-pid a temporary one, removed at the end)")
+	flags.StringVar(&f.options.DataDir, "data-dir", ".fairlead", "data directory (default with --in-memory and --parent-pid or --stdin a temporary one, removed at the end)")
 	flags.BoolVar(&f.options.InMemory, "in-memory", false, "keep only the kubeconfig and the CA certificate on disk")
 	flags.StringSliceVar(&f.options.Etcd.Servers, "etcd-servers", nil, "client URLs of an etcd cluster to use as the store; data-dir then has keys, certificates and the kubeconfig")
 	flags.StringVar(&f.options.Etcd.CAFile, "etcd-cafile", "", "CA of the etcd servers' certificates (default the system's)")
@@ -62,6 +63,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kept, "watch-history", "32Mi", "memory for the recent changes of each resource; a watch that starts earlier reads them from the store (see --history)")
 	flags.BoolVar(&f.faults, "allow-faults", false, "allow fault injection by fairlead fault, for tests and for learning")
 	flags.BoolVar(&f.hosts, "clusters", false, "host more control planes, in memory, that fairlead cluster creates and forks")
+	flags.BoolVar(&f.stdin, "stdin", false, "read commands from standard input, a line each (create, fork, reset, delete, list, as of fairlead cluster, and stop), and print a line of JSON for each; stop at its end")
 	flags.StringVarP(&f.output, "output", "o", "", "json: print one line of JSON when ready")
 	flags.IntVar(&f.parent, "parent-pid", 0, "stop when the process of this ID ends, such as the test that started the server")
 }
@@ -134,6 +136,9 @@ func newServer() *cobra.Command {
 
 // serve runs a control plane until a signal comes or a part of it fails.
 func serve(cmd *cobra.Command, f serveFlags) error {
+	if f.stdin {
+		f.output = "json"
+	}
 	if f.output != "" && f.output != "json" {
 		return usageError{fmt.Errorf("-o %s: want json", f.output)}
 	}
@@ -174,7 +179,7 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	if f.parent > 0 {
 		signal.Ignore(syscall.SIGPIPE) // of stderr, once the parent that read it is gone
 	}
-	if f.options.InMemory && f.parent > 0 && !cmd.Flags().Changed("data-dir") {
+	if f.options.InMemory && (f.parent > 0 || f.stdin) && !cmd.Flags().Changed("data-dir") {
 		// A parent that is killed cannot remove a directory of its own.
 		if f.options.DataDir, err = os.MkdirTemp("", "fairlead-"); err != nil {
 			return err
@@ -183,7 +188,7 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	}
 	p := newProgress(os.Stderr)
 	f.options.Progress, f.options.Warning, f.options.Log = p.step, p.warn, slog.Default()
-	if f.hosts {
+	if f.hosts || f.stdin {
 		f.options.Host = clusters.New(clusters.Options{API: f.options.API, Faults: f.faults, Log: slog.Default()})
 	}
 	f.options.Flags = map[string]string{}
@@ -204,6 +209,14 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 			procwait.Exit(ctx, f.parent)
 			stop()
 		}()
+	}
+	if f.stdin {
+		remove, err := serveStdin(ctx, cp, cmd.OutOrStdout(), stop)
+		if err != nil {
+			cp.Stop()
+			return err
+		}
+		defer remove()
 	}
 	err = waitForEnd(ctx, p, cp)
 	p.line("Stopping")

@@ -31,6 +31,9 @@ func (c *Call) Authorize(verb, name string) error {
 	if ok {
 		return nil
 	}
+	if c.Context.Err() != nil {
+		return c.Context.Err()
+	}
 	if err != nil {
 		c.Log.Warn("authorization failed", "user", c.User.Name, "path", c.Info.Path, "error", err)
 		return apierrors.NewInternalError(err)
