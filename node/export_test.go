@@ -13,6 +13,7 @@ func (ns *Nodes) First() (*kubelet, error)                          { return ns.
 func (k *kubelet) Register(ctx context.Context) error               { return k.register(ctx) }
 func (k *kubelet) KeepAlive(ctx context.Context) (time.Time, error) { return k.keepAlive(ctx) }
 func (k *kubelet) ReportDue()                                       { k.heartbeat.reported = time.Time{} }
+func (k *kubelet) Observe(n *corev1.Node)                           { k.observe(n) }
 
 func Bare(pod *corev1.Pod) ([]byte, error)                 { return bare(pod) }
 func Revised(text []byte, version string) []byte           { return revised(text, version) }
