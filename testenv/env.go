@@ -157,6 +157,7 @@ func (e *Env) Config() *rest.Config {
 }
 
 // KubeconfigPath returns the administrator's kubeconfig, a file for programs that want one. It is removed by Stop.
+// It is "" in a bubble of testing/synctest, into which no program can connect.
 func (e *Env) KubeconfigPath() string { return e.kubeconfig }
 
 // PageURL returns a link to the server's page, which is good for one login within ten minutes.

@@ -63,7 +63,9 @@ func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
 func (e *Env) own(cp *controlplane.ControlPlane) {
 	ended := make(chan struct{})
 	e.ended, e.end = ended, sync.OnceFunc(func() { close(ended) })
-	e.config, e.kubeconfig = cp.Config(), cp.KubeconfigPath()
+	if e.config = cp.Config(); e.network == nil {
+		e.kubeconfig = cp.KubeconfigPath()
+	}
 	e.supervise(cp)
 	e.stop = sync.OnceValue(func() error {
 		e.end()
@@ -93,6 +95,9 @@ func (e *Env) supervise(cp *controlplane.ControlPlane) {
 
 // options are those of the control plane.
 func (e *Env) options(o Options, p plan) (c controlplane.Options, err error) {
+	if o.Bubble && o.DataDir != "" {
+		return c, errors.New("Options.DataDir is set, but a control plane in a bubble is in memory")
+	}
 	definitions, err := parseStages(p.stages)
 	if err != nil {
 		return c, err
