@@ -97,6 +97,9 @@ type Config struct {
 	// Faults are injected faults; nil refuses them.
 	Faults *faults.Set
 
+	// Clock is the clock that ClockPath advances; nil refuses to.
+	Clock Clock
+
 	// CBOR serves CBOR, takes it, and applies it, as kube-apiserver does with its gate
 	// CBORServingAndStorage. The store has JSON all the same.
 	CBOR bool

@@ -43,6 +43,8 @@ func (c *serving) servePath() error {
 		return c.lives()
 	case path == FaultsPath || strings.HasPrefix(path, FaultsPath+"/"):
 		return c.faults(strings.TrimPrefix(path[len(FaultsPath):], "/"))
+	case path == ClockPath:
+		return c.clock()
 	case path == WatchersPath:
 		return c.watchers()
 	case path == profiles:
