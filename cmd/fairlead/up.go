@@ -39,6 +39,7 @@ type serveFlags struct {
 	otlp    otlpFlags
 	kept    string
 	limits  limitFlags
+	clock   string
 }
 
 func (f *serveFlags) register(flags *pflag.FlagSet) {
@@ -64,6 +65,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.faults, "allow-faults", false, "allow fault injection by fairlead fault, for tests and for learning")
 	flags.BoolVar(&f.hosts, "clusters", false, "host more control planes, in memory, that fairlead cluster creates and forks")
 	flags.BoolVar(&f.stdin, "stdin", false, "read commands from standard input, a line each (create, fork, reset, delete, list, as of fairlead cluster, and stop), and print a line of JSON for each; stop at its end")
+	flags.StringVar(&f.clock, "clock", "real", "real, or virtual: with --in-memory, the server's time stands still until fairlead clock advances it, for tests")
 	flags.StringVarP(&f.output, "output", "o", "", "json: print one line of JSON when ready")
 	flags.IntVar(&f.parent, "parent-pid", 0, "stop when the process of this ID ends, such as the test that started the server")
 }
@@ -159,6 +161,26 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	if f.options.Limits, err = f.limits.limits(); err != nil {
 		return usageError{err}
 	}
+	if err := f.checkClock(); err != nil {
+		return usageError{err}
+	}
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	if f.parent > 0 {
+		signal.Ignore(syscall.SIGPIPE) // of stderr, once the parent that read it is gone
+		go func() {
+			procwait.Exit(ctx, f.parent)
+			stop()
+		}()
+	}
+	if f.clock == "virtual" {
+		return serveVirtual(ctx, cmd, f)
+	}
+	return f.run(ctx, cmd, realTime{})
+}
+
+// run runs a control plane until ctx ends or a part of it fails.
+func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processClock) error {
 	if f.lives > 0 {
 		f.options.Trace = trace.New(trace.Options{Events: f.lives})
 	}
@@ -176,9 +198,6 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 			return fmt.Errorf("--merge-kubeconfig: %w", err)
 		}
 	}
-	if f.parent > 0 {
-		signal.Ignore(syscall.SIGPIPE) // of stderr, once the parent that read it is gone
-	}
 	if f.options.InMemory && (f.parent > 0 || f.stdin) && !cmd.Flags().Changed("data-dir") {
 		// A parent that is killed cannot remove a directory of its own.
 		if f.options.DataDir, err = os.MkdirTemp("", "fairlead-"); err != nil {
@@ -193,24 +212,20 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	}
 	f.options.Flags = map[string]string{}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { f.options.Flags[flag.Name] = flag.Value.String() })
-	cp, err := controlplane.Start(cmd.Context(), f.options)
+	cp, err := controlplane.Start(ctx, f.options)
 	if err != nil {
 		return err
 	}
-	ready := time.Since(procstart.Time())
+	clock.serve()
+	ready := clock.Real().Sub(procstart.Time())
 	if err := announce(cmd.OutOrStdout(), p, cp, f, into, ready); err != nil {
 		cp.Stop()
 		return err
 	}
-	ctx, stop := context.WithCancel(cmd.Context())
-	defer stop()
-	if f.parent > 0 {
-		go func() {
-			procwait.Exit(ctx, f.parent)
-			stop()
-		}()
-	}
 	if f.stdin {
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(ctx)
+		defer stop()
 		remove, err := serveStdin(ctx, cp, cmd.OutOrStdout(), stop)
 		if err != nil {
 			cp.Stop()

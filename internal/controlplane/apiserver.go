@@ -68,6 +68,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 		History:       watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory},
 		Trace:         o.Trace,
 		Faults:        o.Faults,
+		Clock:         o.serverClock(),
 		Writable:      store.Err,
 		Flags:         o.Flags,
 		BookmarkEvery: o.pace().bookmarks,
@@ -161,8 +162,8 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 		ClusterRoleBindings: s.Cache(rbacv1.Resource("clusterrolebindings")),
 	}.Source())
 	c.Authenticator = auth.Union(
-		cert.New(creds.clientCAs),
-		cert.FrontProxy(creds.authority.FrontProxy().Pool(), bootstrap.FrontProxy),
+		cert.New(creds.clientCAs, options.realTime()),
+		cert.FrontProxy(creds.authority.FrontProxy().Pool(), options.realTime(), bootstrap.FrontProxy),
 		token.Authenticator(verifier),
 		page,
 	)

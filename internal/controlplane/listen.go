@@ -27,6 +27,9 @@ func dialer(n *memnet.Network) reach.Dial {
 	return n.Dial
 }
 
+// Listen opens the port of an API server, for a process that receives the connections of a Network.
+func Listen(address string) (net.Listener, error) { return listen(nil, address) }
+
 // listen opens the server's port. An address that was asked for is taken or
 // refused; without one, the first free port from 6443 on is. A network in memory has the same addresses.
 func listen(n *memnet.Network, address string) (net.Listener, error) {

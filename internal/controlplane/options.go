@@ -9,7 +9,9 @@ import (
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/internal/server/faults"
+	"fairlead.dev/internal/virtualclock"
 	"fairlead.dev/scheduler"
+	"fairlead.dev/server"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +46,9 @@ type Options struct {
 	// VirtualTime makes periodic work rare, because a clock that jumps over idle time stops at each wake-up: nodes have
 	// rare heartbeats (node.Options.RareHeartbeats), and watches get a bookmark once an hour.
 	VirtualTime bool
+	// Clock, if not nil, is the clock of the process, which clients advance. Its gateway connects other processes to
+	// Network, so that the files for clients are written all the same.
+	Clock *virtualclock.Clock
 	// AdvertiseAddress is the IP address in the endpoints of the Service kubernetes; "" is that
 	// of Listen, or, if Listen is all addresses, that of the default route's interface.
 	AdvertiseAddress string
@@ -129,6 +134,22 @@ type Limits struct {
 	MaxReads, MaxWrites int
 	MaxBodyBytes        int64
 	RequestTimeout      time.Duration
+}
+
+// realTime returns the clock of certificates, which clients of other processes verify too.
+func (o Options) realTime() func() time.Time {
+	if o.Clock == nil {
+		return time.Now
+	}
+	return o.Clock.Real
+}
+
+// serverClock returns the server's Clock, nil without one.
+func (o Options) serverClock() server.Clock {
+	if o.Clock == nil {
+		return nil
+	}
+	return o.Clock
 }
 
 // warn calls Warning, or else logs.

@@ -22,6 +22,7 @@ func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
 		certificate = &issued
 	}
 	return &tls.Config{
+		Time:         cp.options.realTime(),
 		Certificates: []tls.Certificate{*certificate},
 		ClientAuth:   tls.RequestClientCert,
 		MinVersion:   tls.VersionTLS12,

@@ -27,6 +27,8 @@ type Options struct {
 	Authority Authority
 	// Duration is the maximum lifetime of a certificate. Zero means a year.
 	Duration time.Duration
+	// Now is the clock of the certificates. Nil means time.Now.
+	Now func() time.Time
 }
 
 type requests struct {
@@ -37,6 +39,9 @@ type requests struct {
 
 // New returns the controller.
 func New(env controller.Env, o Options) controller.Runner {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Duration == 0 {
 		o.Duration = 365 * 24 * time.Hour
 	}

@@ -48,7 +48,7 @@ func (r *requests) issue(req *x509.CertificateRequest, spec certificatesv1.Certi
 	if err != nil {
 		return nil, err
 	}
-	ca, now, life := r.o.Authority.Certificate, time.Now(), r.life(spec.ExpirationSeconds)
+	ca, now, life := r.o.Authority.Certificate, r.o.Now(), r.life(spec.ExpirationSeconds)
 	cert := &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      req.Subject,

@@ -24,14 +24,15 @@ const trust = 10 * time.Minute
 
 type authenticator struct {
 	roots *x509.CertPool
+	now   func() time.Time
 	seen  *remember.Memory[*auth.User]
 }
 
 // New returns an Authenticator for certificates that chain to roots and allow client use. It ignores requests
 // without a certificate, and returns an error if a certificate does not verify. The server's TLS must request
-// certificates without verifying them (tls.RequestClientCert).
-func New(roots *x509.CertPool) auth.Authenticator {
-	return &authenticator{roots: roots, seen: remember.New[*auth.User](4096, nil)}
+// certificates without verifying them (tls.RequestClientCert). The time is that of now.
+func New(roots *x509.CertPool, now func() time.Time) auth.Authenticator {
+	return &authenticator{roots: roots, now: now, seen: remember.New[*auth.User](4096, now)}
 }
 
 func (a *authenticator) Authenticate(r *http.Request) (*auth.User, bool, error) {
@@ -43,7 +44,7 @@ func (a *authenticator) Authenticate(r *http.Request) (*auth.User, bool, error) 
 	if u, ok := a.seen.Get(leaf.Raw); ok {
 		return u, true, nil
 	}
-	if err := verify(chain, a.roots); err != nil {
+	if err := verify(chain, a.roots, a.now()); err != nil {
 		return nil, false, err
 	}
 	if leaf.Subject.CommonName == "" {
@@ -55,13 +56,14 @@ func (a *authenticator) Authenticate(r *http.Request) (*auth.User, bool, error) 
 		Groups: leaf.Subject.Organization,
 		Extra:  map[string][]string{auth.CredentialID: {"X509SHA256=" + hex.EncodeToString(sum[:])}},
 	})
-	a.seen.Put(leaf.Raw, u, trusted(leaf))
+	a.seen.Put(leaf.Raw, u, trusted(leaf, a.now()))
 	return u, true, nil
 }
 
-// verify returns an error unless the chain leads to the roots and allows client use.
-func verify(chain []*x509.Certificate, roots *x509.CertPool) error {
+// verify returns an error unless the chain leads to the roots, allows client use, and is valid at now.
+func verify(chain []*x509.Certificate, roots *x509.CertPool, now time.Time) error {
 	opts := x509.VerifyOptions{
+		CurrentTime:   now,
 		Roots:         roots,
 		Intermediates: x509.NewCertPool(),
 		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
@@ -76,8 +78,8 @@ func verify(chain []*x509.Certificate, roots *x509.CertPool) error {
 }
 
 // trusted returns the time until which a verification is reused.
-func trusted(leaf *x509.Certificate) time.Time {
-	until := time.Now().Add(trust)
+func trusted(leaf *x509.Certificate, now time.Time) time.Time {
+	until := now.Add(trust)
 	if leaf.NotAfter.Before(until) {
 		return leaf.NotAfter
 	}

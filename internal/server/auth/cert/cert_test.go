@@ -58,7 +58,7 @@ func TestCertificates(t *testing.T) {
 	ca, stranger := newAuthority(t), newAuthority(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(ca.cert)
-	a := cert.New(roots)
+	a := cert.New(roots, time.Now)
 	soon, past := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
 	ann := pkix.Name{CommonName: "ann", Organization: []string{"dev", "ops"}}
 	for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/internal/remember"
@@ -25,14 +26,15 @@ const (
 type frontProxy struct {
 	roots *x509.CertPool
 	names []string
+	now   func() time.Time
 	seen  *remember.Memory[struct{}]
 }
 
 // FrontProxy returns an Authenticator that trusts the user in a request's headers if its certificate chains to
 // roots, allows client use and has one of the names. Other certificates are an error; requests without a
-// certificate, or whose headers name no user, are ignored.
-func FrontProxy(roots *x509.CertPool, names ...string) auth.Authenticator {
-	return &frontProxy{roots: roots, names: names, seen: remember.New[struct{}](256, nil)}
+// certificate, or whose headers name no user, are ignored. The time is that of now.
+func FrontProxy(roots *x509.CertPool, now func() time.Time, names ...string) auth.Authenticator {
+	return &frontProxy{roots: roots, names: names, now: now, seen: remember.New[struct{}](256, now)}
 }
 
 func (a *frontProxy) Authenticate(r *http.Request) (*auth.User, bool, error) {
@@ -41,13 +43,13 @@ func (a *frontProxy) Authenticate(r *http.Request) (*auth.User, bool, error) {
 	}
 	leaf := r.TLS.PeerCertificates[0]
 	if _, ok := a.seen.Get(leaf.Raw); !ok {
-		if err := verify(r.TLS.PeerCertificates, a.roots); err != nil {
+		if err := verify(r.TLS.PeerCertificates, a.roots, a.now()); err != nil {
 			return nil, false, err
 		}
 		if !slices.Contains(a.names, leaf.Subject.CommonName) {
 			return nil, false, fmt.Errorf("%q is not the name of a front proxy", leaf.Subject.CommonName)
 		}
-		a.seen.Put(leaf.Raw, struct{}{}, trusted(leaf))
+		a.seen.Put(leaf.Raw, struct{}{}, trusted(leaf, a.now()))
 	}
 	name := r.Header.Get(UserHeader)
 	if name == "" {
