@@ -66,7 +66,10 @@ func (a API) Has(gv schema.GroupVersion, obj runtime.Object) bool {
 
 // Apply returns the rows of the kinds that the API has, with the rules of its gates. It changes the rows.
 func (a API) Apply(rows []*resource.Resource) (served []*resource.Resource) {
-	c := newCompiler(a.Enabled)
+	c := ofNewest()
+	if a.Gates != nil {
+		c = newCompiler(a.Enabled)
+	}
 	for _, r := range rows {
 		r.Versions = slices.DeleteFunc(slices.Clone(r.Versions), func(v resource.Version) bool {
 			return !a.Has(schema.GroupVersion{Group: r.Group, Version: v.Name}, v.New())
@@ -79,7 +82,7 @@ func (a API) Apply(rows []*resource.Resource) (served []*resource.Resource) {
 		if err != nil {
 			panic(err) // a stored kind is not registered
 		}
-		if whole := c.compile(reflect.TypeOf(obj).Elem()); whole != nil {
+		if whole := c.of(reflect.TypeOf(obj).Elem()); whole != nil {
 			r.Strategy.Drop = dropper{whole, whole}.drop
 			if status := whole.status(); status != nil && r.Plural != "nodes" { // kubelets may report anything
 				r.Strategy.DropStatus = dropper{status, whole}.drop

@@ -30,7 +30,7 @@ var allOff = newCompiler(func(string) bool { return false })
 
 // dropOf returns the function that drops fields of gates of c in a whole object of the kind; nil if it has no such field.
 func dropOf(c *compiler, kind runtime.Object) func(obj, old runtime.Object) []string {
-	s := c.compile(reflect.TypeOf(kind).Elem())
+	s := c.of(reflect.TypeOf(kind).Elem())
 	if s == nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package gates
 import (
 	"reflect"
 	"strings"
+	"sync"
 )
 
 // A structure leads from a Go struct to its gated fields and parts. It leaves out the fields that lead to none.
@@ -33,10 +34,15 @@ type compiler struct {
 	// seen has the structures of the types seen, nil for those without gated fields. A type that contains itself
 	// counts as one without: none of those has gated fields.
 	seen map[reflect.Type]*structure
+	// mu guards seen. The structures in it are immutable.
+	mu sync.Mutex
 }
 
+// ofNewest returns the compiler of the default gates in the newest version, which the control planes of a process share.
+var ofNewest = sync.OnceValue(func() *compiler { return newCompiler(API{}.Enabled) })
+
 func newCompiler(enabled func(gate string) bool) *compiler {
-	c := &compiler{map[reflect.Type][]gatedField{}, map[reflect.Type][]gatedPart{}, map[reflect.Type]*structure{}}
+	c := &compiler{fields: map[reflect.Type][]gatedField{}, parts: map[reflect.Type][]gatedPart{}, seen: map[reflect.Type]*structure{}}
 	for _, f := range table {
 		if !enabled(f.gate) {
 			c.fields[f.of] = append(c.fields[f.of], f)
@@ -50,6 +56,14 @@ func newCompiler(enabled func(gate string) bool) *compiler {
 	return c
 }
 
+// of returns the structure of a type; nil for one without gated fields. It is safe for concurrent use.
+func (c *compiler) of(t reflect.Type) *structure {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.compile(t)
+}
+
+// compile is of. The caller has mu.
 func (c *compiler) compile(t reflect.Type) *structure {
 	if s, seen := c.seen[t]; seen {
 		return s

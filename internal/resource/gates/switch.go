@@ -18,7 +18,7 @@ func (a API) HasPlugin(name string) bool {
 var others = []string{"CBORServingAndStorage", "WatchList"}
 
 // Switchable reports whether the server has both sides of a gate, so that it can be switched from its default in the
-// emulated version: the gates of fields and rules that are on in the newest version, and CBORServingAndStorage.
+// emulated version: the gates of fields and rules that are on in the newest version, CBORServingAndStorage and WatchList.
 func Switchable(gate string) bool {
 	switch {
 	case slices.Contains(others, gate):
