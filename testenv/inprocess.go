@@ -118,7 +118,7 @@ func (e *Env) options(o Options, p plan) (c controlplane.Options, err error) {
 		Definitions: definitions,
 		Kinds:       kinds,
 		CBOR:        o.CBOR,
-		Limits:      o.Limits,
+		Limits:      controlplane.Limits(o.Limits),
 		Faults:      faults.New(),
 		Trace:       trace.New(trace.Options{}),
 		Log:         slog.New(slog.NewTextHandler(p.log, nil)),

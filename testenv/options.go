@@ -4,7 +4,6 @@ import (
 	"io"
 	"time"
 
-	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/scheduler"
 )
 
@@ -44,8 +43,8 @@ type Options struct {
 	Bubble bool
 	// CBOR serves CBOR besides the other encodings, as kube-apiserver does with its gate CBORServingAndStorage open.
 	CBOR bool
-	// Limits are the API server's limits on requests; see controlplane.Limits.
-	Limits controlplane.Limits
+	// Limits are the API server's limits on requests.
+	Limits Limits
 
 	// Faults are injected before Start returns; see also Env.AddFault.
 	Faults []Fault
@@ -55,4 +54,17 @@ type Options struct {
 	// Log receives the log of the control plane as it is written. A test of New logs its end when it fails, with or
 	// without a Log.
 	Log io.Writer
+}
+
+// Limits limit the requests of all clients together. A user other than those of system:masters may have half of them.
+type Limits struct {
+	// MaxReads and MaxWrites are how many requests may run at once, watches and others that last by nature not counted;
+	// one more is told 429. 0 means 400 and 200, less than 0 no limit.
+	MaxReads, MaxWrites int
+	// MaxBodyBytes is the memory, in bytes, of the bodies of all requests that run; one more is told 429. 0 means 128 MiB,
+	// less than 0 no limit.
+	MaxBodyBytes int64
+	// RequestTimeout is the time in which a request that does not last by nature must be answered, else it is told 504.
+	// 0 means a minute.
+	RequestTimeout time.Duration
 }
