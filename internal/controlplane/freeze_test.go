@@ -27,15 +27,6 @@ import (
 	"fairlead.dev/internal/memnet"
 )
 
-func clientOf(t testing.TB, cp *controlplane.ControlPlane) *client.Client {
-	t.Helper()
-	c, err := client.New(cp.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // frozen is a control plane with kinds and ConfigMaps of its own.
 func frozen(t testing.TB, o controlplane.Options, kinds, maps int) *controlplane.Frozen {
 	t.Helper()
@@ -44,7 +35,7 @@ func frozen(t testing.TB, o controlplane.Options, kinds, maps int) *controlplane
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := clientOf(t, cp)
+	c := controlplanetest.Client(t, cp)
 	crds, configMaps := client.For[*apiextensionsv1.CustomResourceDefinition](c), client.For[*corev1.ConfigMap](c).Namespace("default")
 	var group sync.WaitGroup
 	for i := range kinds {
@@ -126,7 +117,7 @@ func TestForkIsIndependent(t *testing.T) {
 	if diff := cmp.Diff(state(t, a), was); diff != "" {
 		t.Fatalf("two forks differ: %s", diff)
 	}
-	ca, ctx := clientOf(t, a), t.Context()
+	ca, ctx := controlplanetest.Client(t, a), t.Context()
 	maps := client.For[*corev1.ConfigMap](ca).Namespace("default")
 	if err := maps.Delete(ctx, "map-1"); err != nil {
 		t.Fatal(err)
@@ -147,7 +138,7 @@ func TestForkIsIndependent(t *testing.T) {
 		t.Errorf("the end of one fork changed the other: %s", diff)
 	}
 	// The kinds of the base can be written, and are validated.
-	widgets := client.Dynamic(clientOf(t, b), schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widget1s"}, true).Namespace("default")
+	widgets := client.Dynamic(controlplanetest.Client(t, b), schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widget1s"}, true).Namespace("default")
 	w := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget1", "metadata": map[string]any{"name": "w"}, "spec": map[string]any{"a": "forbidden"}}}
 	if _, err := widgets.Create(ctx, w); !apierrors.IsInvalid(err) {
 		t.Errorf("an invalid object: %v", err)
@@ -228,7 +219,7 @@ func TestForkRuns(t *testing.T) {
 		f := frozen(t, o, 1, 0)
 		for range 3 {
 			cp := forkOf(t, f, dir)
-			jobs := client.For[*batchv1.Job](clientOf(t, cp)).Namespace("default")
+			jobs := client.For[*batchv1.Job](controlplanetest.Client(t, cp)).Namespace("default")
 			_, err := jobs.Create(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "work"}, Spec: batchv1.JobSpec{
 				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "work", Image: "work"}}}},
 			}})
@@ -251,7 +242,7 @@ func TestFreezeRefused(t *testing.T) {
 	if _, err := cp.Freeze(t.Context()); err == nil || !strings.Contains(err.Error(), "in memory") {
 		t.Errorf("a control plane on disk: %v", err)
 	}
-	if _, err := client.For[*corev1.Namespace](clientOf(t, cp)).Get(t.Context(), "default"); err != nil {
+	if _, err := client.For[*corev1.Namespace](controlplanetest.Client(t, cp)).Get(t.Context(), "default"); err != nil {
 		t.Errorf("the control plane that was not frozen: %v", err)
 	}
 }
@@ -265,7 +256,7 @@ func BenchmarkForkFrozen(b *testing.B) {
 			for b.Loop() {
 				began := time.Now()
 				cp := forkOf(b, f, dir)
-				if _, err := client.For[*corev1.ConfigMap](clientOf(b, cp)).Namespace("default").Get(b.Context(), "map-1"); err != nil {
+				if _, err := client.For[*corev1.ConfigMap](controlplanetest.Client(b, cp)).Namespace("default").Get(b.Context(), "map-1"); err != nil {
 					b.Fatal(err)
 				}
 				ms = append(ms, time.Since(began).Seconds()*1000)
