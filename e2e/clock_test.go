@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +146,37 @@ func TestVirtualClockRun(t *testing.T) {
 		if err := c.RESTClient().Post().AbsPath("/debug/clock").Body([]byte(body)).Do(ctx).Error(); err == nil {
 			t.Errorf("%s was taken", body)
 		}
+	}
+	p.stop()
+}
+
+// TestVirtualClockRights advances the clock as users with the right to do so, and without.
+func TestVirtualClockRights(t *testing.T) {
+	p := launch(t, "server", "--in-memory", "--clock=virtual", "--listen=127.0.0.1:0", "--data-dir", t.TempDir())
+	file := filepath.Join(t.TempDir(), "advance.json")
+	try := func(body, want string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, body, p.kubectlFails("create", "--raw=/debug/clock", "-f", file, "--as=ada"), want)
+	}
+	began, _ := p.clock()
+	try(`{"by":"1m"}`, `cannot post path "/debug/clock"`)
+	p.kubectl("create", "clusterrole", "clock", "--verb=*", "--non-resource-url=/debug/clock")
+	p.kubectl("create", "clusterrolebinding", "clock", "--clusterrole=clock", "--user=ada")
+	eventually(t, "ada's rights", func() bool {
+		get, cancel := p.command("get", "--raw=/debug/clock", "--as=ada")
+		defer cancel()
+		return get.Run() == nil
+	})
+	try(`{"by":"1m","watch":"/api/v1/secrets?watch=true"}`, `cannot watch resource "secrets"`)
+	if now, _ := p.clock(); !now.Equal(began) {
+		t.Errorf("refused requests moved the clock from %v to %v", began, now)
+	}
+	p.kubectl("create", "--raw=/debug/clock", "-f", file)
+	if now, _ := p.clock(); !now.After(began) {
+		t.Errorf("an administrator did not move the clock from %v", began)
 	}
 	p.stop()
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/auth"
 )
 
 // ClockPath reports the server's time (GET), and advances the clock of a server with Config.Clock (POST of a
@@ -78,7 +79,7 @@ func (c *serving) clock() error {
 		if err != nil || u.Host != "" || u.Query().Get("watch") != "true" {
 			return apierrors.NewBadRequest(fmt.Sprintf("watch %q: want the path and query of a watch", q.Watch))
 		}
-		watch := c.HTTP.Clone(ctx)
+		watch := c.HTTP.Clone(auth.WithUser(ctx, c.User)) // the user may be impersonated
 		watch.Method, watch.URL, watch.RequestURI, watch.Body, watch.ContentLength = http.MethodGet, u, q.Watch, http.NoBody, 0
 		watch.Header.Del("Content-Type")
 		watch.Header.Set("Accept", "application/json")
