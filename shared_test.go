@@ -13,7 +13,7 @@ import (
 // fairlead from can't replace another one by a folder. So testenv has copies, which `go test . -run TestSharedText
 // -update` makes.
 func TestSharedText(t *testing.T) {
-	own := []string{"binary.go", "doc.go", "kubeconfig.go", "options.go", "process.go", "signal_other.go", "signal_unix.go"}
+	own := []string{"base.go", "binary.go", "command.go", "doc.go", "fork.go", "kubeconfig.go", "options.go", "process.go", "signal_other.go", "signal_unix.go"}
 	paths, err := filepath.Glob("testcluster/*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,11 @@
 // whose name begins with No leaves a part out. Options that contradict each other are an error, and like every error of
 // New and Start it comes before anything is started, or after everything that was started has been stopped.
 //
+// # Forks
+//
+// Prepare starts a control plane once and fills it; each Fork of the Base begins with that state, in milliseconds, and
+// Reset brings a fork back to it. All are in one process.
+//
 // # Waiting
 //
 // Eventually and WaitFor wait for changes in the server. A test that waited in vain, or failed otherwise, logs why the

@@ -26,12 +26,23 @@ const (
 // stalls.
 const stopTimeout = 30 * time.Second
 
-// local has the process.
-type local struct{ process *process }
+// local has the process of an environment, or the base of a fork.
+type local struct {
+	process *process
+	// hosts makes the process host forks.
+	hosts bool
+	// origin, name and end are those of a fork: its base, its name there, and a function that closes ended.
+	origin *Base
+	name   string
+	end    func()
+}
 
 // process is a running `fairlead up`.
 type process struct {
 	cmd *exec.Cmd
+	// in takes commands, and lines has the lines that it prints.
+	in    io.WriteCloser
+	lines chan []byte
 	// ended is closed when the process has ended, with the result err.
 	ended chan struct{}
 	err   error
@@ -52,9 +63,15 @@ func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
 	if err != nil {
 		return err
 	}
-	pr := &process{cmd: exec.Command(binary, args...), ended: make(chan struct{})}
+	pr := &process{cmd: exec.Command(binary, args...), lines: make(chan []byte), ended: make(chan struct{})}
 	pr.cmd.Stderr = p.log
 	detach(pr.cmd)
+	if e.hosts {
+		pr.cmd.Args = append(pr.cmd.Args, "--stdin")
+		if pr.in, err = pr.cmd.StdinPipe(); err != nil {
+			return err
+		}
+	}
 	stdout, err := pr.cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -62,24 +79,16 @@ func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
 	if err := pr.cmd.Start(); err != nil {
 		return err
 	}
-	line := make(chan []byte, 1)
-	go func() {
-		in := bufio.NewReader(stdout)
-		first, _ := in.ReadBytes('\n') // its error is the end of the process
-		line <- first
-		io.Copy(io.Discard, in)
-		pr.err = pr.cmd.Wait()
-		close(pr.ended)
-	}()
+	go pr.read(stdout)
 	select {
-	case first := <-line:
+	case first := <-pr.lines:
 		err = e.connect(first)
 	case <-ctx.Done():
 		err = fmt.Errorf("%s is not ready: %w", binary, ctx.Err())
 	}
 	if err != nil {
 		kill(pr.cmd.Process)
-		<-pr.ended
+		pr.drain()
 		if text := p.log.String(); text != "" {
 			return fmt.Errorf("%s: %s", binary, text)
 		}
@@ -87,6 +96,28 @@ func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
 	}
 	e.process, e.ended, e.stop = pr, pr.ended, sync.OnceValue(pr.stop)
 	return nil
+}
+
+// read passes on the lines that the process prints, and closes lines and ended at its end.
+func (p *process) read(stdout io.Reader) {
+	in := bufio.NewReader(stdout)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil { // the end of the process
+			break
+		}
+		p.lines <- line
+	}
+	close(p.lines)
+	p.err = p.cmd.Wait()
+	close(p.ended)
+}
+
+// drain returns when the process has ended.
+func (p *process) drain() {
+	for range p.lines {
+	}
+	<-p.ended
 }
 
 // arguments are those of the process. They name files in the directory inputs.
@@ -147,6 +178,7 @@ func (e *Env) connect(line []byte) error {
 
 // stop ends the process as Ctrl-C does.
 func (p *process) stop() error {
+	go p.drain()
 	interrupt(p.cmd.Process)
 	t := time.NewTimer(stopTimeout)
 	defer t.Stop()

@@ -47,17 +47,28 @@ func Start(ctx context.Context, o Options) (*Env, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", agent, err)
 	}
+	e := newEnv(p)
+	if err := e.run(ctx, o, p); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// newEnv returns the environment of a plan, which has not started.
+func newEnv(p plan) *Env { return &Env{authority: p.authority, timeout: p.timeout, log: p.log} }
+
+// run starts a new environment.
+func (e *Env) run(ctx context.Context, o Options, p plan) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	e := &Env{authority: p.authority, timeout: p.timeout, log: p.log}
 	if err := e.start(ctx, o, p); err != nil {
-		return nil, fmt.Errorf("%s: %w", agent, err)
+		return fmt.Errorf("%s: %w", agent, err)
 	}
 	if err := e.install(ctx, p); err != nil {
 		e.Stop() // its error would only follow from this one
-		return nil, fmt.Errorf("%s: %w", agent, err)
+		return fmt.Errorf("%s: %w", agent, err)
 	}
-	return e, nil
+	return nil
 }
 
 // install creates the objects of the plan in the running control plane.

@@ -94,6 +94,7 @@ func newClusterCreate(f *clusterFlags) *cobra.Command {
 func newClusterFork(f *clusterFlags) *cobra.Command {
 	var from clusters.Origin
 	var storage string
+	var redirects map[string]string
 	cmd := &cobra.Command{
 		Use: "fork NAME", Short: "Start a control plane with the state of another one",
 		Long: `Fork starts a control plane that begins with the objects of another one, with the same
@@ -101,11 +102,12 @@ UIDs and resource versions. From then on neither sees the other's changes. Users
 for the fork, too; those that the fork issues are good for it alone.`,
 		Args: oneCluster,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.start(cmd, args[0], clusters.Spec{From: &from}, storage)
+			return f.start(cmd, args[0], clusters.Spec{From: &from, Redirects: redirects}, storage)
 		},
 	}
 	cmd.Flags().StringVar(&from.Cluster, "from", "", "the cluster to fork (default the server's own control plane)")
-	cmd.Flags().StringVar(&from.Revision, "at", "", "the resource version at which the fork begins, within the last five minutes (default the current one)")
+	cmd.Flags().StringVar(&from.Revision, "at", "", "the resource version at which the fork begins, within the last five minutes, or at which the cluster began (default the current one)")
+	cmd.Flags().StringToStringVar(&redirects, "redirect", nil, "where webhooks are called in place of an address in their configurations, such as 127.0.0.1:9443=127.0.0.1:9444")
 	registerStorage(cmd, &storage)
 	return cmd
 }

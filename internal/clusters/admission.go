@@ -48,11 +48,14 @@ func (h *Host) checkOrigin(from Origin, at *field.Path) field.ErrorList {
 	if origin == nil {
 		return field.ErrorList{field.NotFound(at.Child("cluster"), from.Cluster)}
 	}
+	revision, err := from.revision()
+	if err == nil && origin.beganAt(revision) {
+		return nil
+	}
 	cp := origin.running.Load()
 	if cp == nil {
 		return field.ErrorList{field.Invalid(at.Child("cluster"), from.Cluster, "the cluster is not running")}
 	}
-	revision, err := from.revision()
 	var problem string
 	switch first, last, keeps := cp.Revisions(); {
 	case err != nil:

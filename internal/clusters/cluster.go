@@ -124,10 +124,17 @@ func (c *cluster) reset(ctx context.Context) error {
 	return c.start(ctx)
 }
 
+// beganAt reports whether the cluster began at a revision.
+func (c *cluster) beganAt(r storage.Revision) bool { return c.began != nil && c.began.revision == r }
+
 var errNotRunning = errors.New("is not running")
 
 // snapshot returns the state at a revision for a fork; 0 is the current revision. Forks of the same revision share memory.
+// The revision at which the cluster began is always kept.
 func (c *cluster) snapshot(ctx context.Context, at storage.Revision) (*state, error) {
+	if c.beganAt(at) {
+		return c.began.share()
+	}
 	cp := c.running.Load()
 	if cp == nil {
 		return nil, errNotRunning

@@ -223,7 +223,10 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if err != nil {
 		return err
 	}
-	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, ui.LinksPath: page.Links(), why.Path: explained(s)}
+	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, why.Path: explained(s)}
+	if options.Front == nil { // which does not serve the page
+		c.Paths[ui.LinksPath] = page.Links()
+	}
 	return nil
 }
 
