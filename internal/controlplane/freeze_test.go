@@ -3,6 +3,7 @@ package controlplane_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -247,6 +248,8 @@ func TestFreezeRefused(t *testing.T) {
 	}
 }
 
+// BenchmarkForkFrozen measures the time from the fork of a control plane with 1,000 ConfigMaps, and as many kinds of its
+// own as it names, to the response to its first request.
 func BenchmarkForkFrozen(b *testing.B) {
 	for _, kinds := range []int{0, 100} {
 		b.Run(fmt.Sprintf("crds=%d", kinds), func(b *testing.B) {
@@ -266,7 +269,8 @@ func BenchmarkForkFrozen(b *testing.B) {
 				}
 				b.StartTimer()
 			}
-			b.ReportMetric(ms[len(ms)/2], "ms")
+			slices.Sort(ms)
+			b.ReportMetric(ms[len(ms)/2], "ms/median")
 		})
 	}
 }
