@@ -219,6 +219,7 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 	clock.serve()
 	ready := clock.Real().Sub(procstart.Time())
 	if err := announce(cmd.OutOrStdout(), p, cp, f, into, ready); err != nil {
+		clock.release()
 		cp.Stop()
 		return err
 	}
@@ -235,6 +236,7 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 	}
 	err = waitForEnd(ctx, p, cp)
 	p.line("Stopping")
+	clock.release()
 	if stopErr := cp.Stop(); err == nil {
 		err = stopErr
 	}

@@ -20,6 +20,8 @@ type processClock interface {
 	Real() time.Time
 	// serve is called once the control plane has started.
 	serve()
+	// release is called before the control plane stops.
+	release()
 }
 
 // realTime is the clock of the machine.
@@ -27,6 +29,7 @@ type realTime struct{}
 
 func (realTime) Real() time.Time { return time.Now() }
 func (realTime) serve()          {}
+func (realTime) release()        {}
 
 // virtualTime is a clock that stands still after the start.
 type virtualTime struct {
@@ -35,7 +38,8 @@ type virtualTime struct {
 	network  *memnet.Network
 }
 
-func (v virtualTime) serve() { v.Serve(v.listener, v.network) }
+func (v virtualTime) serve()   { v.Serve(v.listener, v.network) }
+func (v virtualTime) release() { v.Release() }
 
 // checkClock returns an error for a wrong --clock, and for flags that a virtual clock excludes.
 func (f *serveFlags) checkClock() error {

@@ -49,6 +49,9 @@ func (c *Clock) Advance(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
+// Release lets the clock run from now on, and ends the context of Run's body. Parts that end may wait for timers.
+func (c *Clock) Release() { c.events <- event{stop: true} }
+
 // Serve stops the clock, and passes l's connections on to the listener of the same address in the network, until the
 // process ends.
 func (c *Clock) Serve(l net.Listener, n *memnet.Network) {
