@@ -67,6 +67,19 @@ func TestEmulatedBefore137(t *testing.T) {
 			if before, after := h.Generation == 1, changed.Generation == 2; before != c.has || after != c.has {
 				t.Errorf("generations of the autoscaler: %d, %d", h.Generation, changed.Generation)
 			}
+			whole := corev1.PodSpec{
+				Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: one}},
+				Containers: []corev1.Container{{Name: "c", Image: "i", Resources: corev1.ResourceRequirements{
+					Limits: corev1.ResourceList{corev1.ResourceCPU: one, corev1.ResourceMemory: one},
+				}}},
+			}
+			made, err := root.CoreV1().Pods("default").Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "whole"}, Spec: whole}, metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := made.Spec.Resources; (len(r.Requests) == 2) != c.has || (len(r.Limits) == 2) != c.has || (made.Status.QOSClass == corev1.PodQOSGuaranteed) != c.has {
+				t.Errorf("pod-level resources %v, class %s", r, made.Status.QOSClass)
+			}
 			policy := corev1.SELinuxChangePolicyMountOption
 			mounted := *pod.DeepCopy()
 			mounted.SecurityContext = &corev1.PodSecurityContext{SELinuxChangePolicy: &policy}

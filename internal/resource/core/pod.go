@@ -59,12 +59,18 @@ func podStrategy() resource.Strategy {
 	r.PrepareForCreate = func(p *corev1.Pod) {
 		class := p.Status.QOSClass // as sent, if set
 		cleared(p)
+		podspec.CompletePodResources(&p.Spec)
 		if class == "" {
 			class = podspec.QOSClass(p)
 		}
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: class}
 		gateCondition(p)
 		mergeLabelKeys(p)
+	}
+	update := r.PrepareForUpdate
+	r.PrepareForUpdate = func(p, old *corev1.Pod) {
+		keepPodResources(p, old)
+		update(p, old)
 	}
 	r.PrepareForStatusUpdate = keepPodSpec
 	r.Validate = podspec.ValidatePod

@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/podspec"
 )
 
 // gateCondition sets the PodScheduled condition of a gated pod.
@@ -82,8 +83,17 @@ func prepareResize(p, old *corev1.Pod) {
 		whole := p.Spec.Resources
 		keepPod(p, old)
 		p.Spec.Containers, p.Spec.InitContainers, p.Spec.Resources = containers, inits, whole
+		keepPodResources(p, old)
+		podspec.CompletePodResources(&p.Spec)
 	}
 	resource.SetGeneration(p, old, &p.Spec, &old.Spec)
+}
+
+// keepPodResources restores pod-level resources that the client does not send, since it may not know them.
+func keepPodResources(p, old *corev1.Pod) {
+	if p.Spec.Resources == nil {
+		p.Spec.Resources = old.Spec.Resources.DeepCopy()
+	}
 }
 
 func resized(now, old []corev1.Container) ([]corev1.Container, bool) {

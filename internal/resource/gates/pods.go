@@ -2,6 +2,7 @@ package gates
 
 import (
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/podspec"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -50,6 +51,38 @@ func keepSpreadSelectors(r *resource.Resource) {
 		for i, s := range selectors {
 			constraints[i].LabelSelector = s
 		}
+	}
+}
+
+// completeAsSent completes a pod's resources when it is sent, before admission, and not when it is created, changed or
+// resized.
+func completeAsSent(r *resource.Resource) {
+	s := &r.Strategy
+	set, create := s.Default, s.PrepareForCreate
+	s.Default = func(obj runtime.Object) {
+		set(obj)
+		podspec.DefaultPodResources(&obj.(*corev1.Pod).Spec)
+	}
+	s.PrepareForCreate = func(obj runtime.Object) {
+		p := obj.(*corev1.Pod)
+		class, sent := p.Status.QOSClass, p.Spec.Resources.DeepCopy()
+		create(obj)
+		if p.Spec.Resources = sent; class == "" {
+			p.Status.QOSClass = podspec.QOSClass(p)
+		}
+	}
+	s.PrepareForUpdate = asSent(s.PrepareForUpdate)
+	resize := r.Subresource("resize")
+	resize.PrepareForUpdate = asSent(resize.PrepareForUpdate)
+}
+
+// asSent returns a function that prepares a pod but for its resources.
+func asSent(prepare func(obj, old runtime.Object)) func(obj, old runtime.Object) {
+	return func(obj, old runtime.Object) {
+		p := obj.(*corev1.Pod)
+		sent := p.Spec.Resources.DeepCopy()
+		prepare(obj, old)
+		p.Spec.Resources = sent
 	}
 }
 

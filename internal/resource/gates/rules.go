@@ -29,6 +29,7 @@ var rules = slices.Concat(seLinuxRules(), []rule{
 	{"PreferSameTrafficDistribution", corev1.Resource("services"), func(r *resource.Resource) { check(r, preferClose) }},
 	{"RestartAllContainersOnContainerExits", corev1.Resource("pods"), func(r *resource.Resource) { check(r, restartOne) }},
 	{"MatchLabelKeysInPodTopologySpreadSelectorMerge", corev1.Resource("pods"), keepSpreadSelectors},
+	{"PodLevelResourcesFixDefaulting", corev1.Resource("pods"), completeAsSent},
 	{"MutablePodResourcesForSuspendedJobs", batchv1.Resource("jobs"), func(r *resource.Resource) { check(r, sameResources) }},
 	{"MutableSchedulingDirectivesForSuspendedJobs", batchv1.Resource("jobs"), func(r *resource.Resource) { check(r, sameSinceStart) }},
 	{"StrictIPCIDRValidation", schema.GroupResource{}, takeOldAddresses},

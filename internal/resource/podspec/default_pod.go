@@ -20,7 +20,6 @@ func DefaultPod(p *corev1.Pod) {
 	for i := range p.Spec.InitContainers {
 		requestsFromLimits(&p.Spec.InitContainers[i].Resources)
 	}
-	defaultPodResources(&p.Spec)
 	resource.SetDefault(&p.Spec.EnableServiceLinks, corev1.DefaultEnableServiceLinks)
 	if p.Spec.HostNetwork {
 		hostPorts(p.Spec.Containers)
@@ -74,43 +73,5 @@ func requestsFromLimits(r *corev1.ResourceRequirements) {
 		if _, set := r.Requests[name]; !set {
 			r.Requests[name] = amount.DeepCopy()
 		}
-	}
-}
-
-// defaultPodResources completes pod-level requests and limits from those of the containers.
-func defaultPodResources(s *corev1.PodSpec) {
-	r := s.Resources
-	if r == nil || len(r.Limits) == 0 && len(r.Requests) == 0 {
-		return
-	}
-	for name, amount := range sum(s, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Limits }) {
-		_, limited := r.Limits[name]
-		_, requested := r.Requests[name]
-		if isHugePages(name) && !limited && !requested {
-			if r.Limits == nil {
-				r.Limits = corev1.ResourceList{}
-			}
-			r.Limits[name] = amount
-		}
-	}
-	if len(r.Limits) == 0 {
-		return
-	}
-	requests := r.Requests
-	if requests == nil {
-		requests = corev1.ResourceList{}
-	}
-	for name, amount := range sum(s, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests }) {
-		if _, set := requests[name]; !set && podLevel(name) && !isHugePages(name) {
-			requests[name] = amount
-		}
-	}
-	for name, amount := range r.Limits {
-		if _, set := requests[name]; !set && podLevel(name) {
-			requests[name] = amount.DeepCopy()
-		}
-	}
-	if len(requests) > 0 {
-		r.Requests = requests
 	}
 }
