@@ -24,7 +24,10 @@ func (k *kubelet) run(ctx context.Context) {
 			return
 		}
 	}
-	k.heartbeats.Add(k)
+	k.mu.Lock()
+	k.mu.registered = true
+	k.beat()
+	k.mu.Unlock()
 	revision := ""
 	for ctx.Err() == nil {
 		if revision == "" && !k.join(ctx, func(ctx context.Context) (err error) {

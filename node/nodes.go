@@ -91,6 +91,7 @@ type kubelet struct {
 		pods               map[types.UID]*pod
 		ips                *addresses.Pool
 		images             images.Pulled
+		registered         bool           // the node has joined; from then on it may be in the queue heartbeats
 		revision           string         // resourceVersion of the Node as last seen
 		node               *corev1.Node   // the Node as last seen; kept only for stages
 		outage             bool           // the Node has the annotation for an outage

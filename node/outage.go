@@ -72,6 +72,13 @@ func (ns *Nodes) readNodes(ctx context.Context, revision *string, seen func(*cor
 	}
 }
 
+// beat makes the next heartbeat due now, unless the node is still joining: the first one follows that. mu is held.
+func (k *kubelet) beat() {
+	if k.mu.registered {
+		k.heartbeats.Add(k)
+	}
+}
+
 // observe stores a version of the node's own object, from the watch or from a write.
 func (k *kubelet) observe(n *corev1.Node) {
 	dark, _ := strconv.ParseBool(n.Annotations[OutageAnnotation])
@@ -93,7 +100,7 @@ func (k *kubelet) observe(n *corev1.Node) {
 	}
 	if k.lacksDevices(n) && !k.mu.devices {
 		k.mu.devices = true
-		k.heartbeats.Add(k)
+		k.beat()
 	}
 	back := k.mu.outage && !dark
 	if k.mu.outage != dark {
@@ -104,10 +111,10 @@ func (k *kubelet) observe(n *corev1.Node) {
 		}
 	}
 	if dark && k.options.RareHeartbeats {
-		k.heartbeats.Add(k)
+		k.beat()
 	}
 	if back {
-		k.heartbeats.Add(k)
+		k.beat()
 		for uid := range k.mu.pods {
 			k.work.Add(podKey{k, uid})
 		}
