@@ -49,6 +49,11 @@ var suites = []suite{
 		"./pkg/controller/config", "./pkg/controller/connectionstatus", "./pkg/controller/export", "./pkg/controller/mutators/core",
 		"./pkg/readiness", "./pkg/watch",
 	}, nil},
+	{"github.com/open-policy-agent/frameworks/constraint@v0.0.0-20260616163050-e1eaa1bf6d62", []string{
+		"./pkg/apis/externaldata/v1alpha1", "./pkg/apis/externaldata/v1beta1", "./pkg/apis/templates/v1",
+		"./pkg/apis/templates/v1alpha1", "./pkg/apis/templates/v1beta1",
+	}, nil},
+	{"github.com/open-policy-agent/cert-controller@v0.16.1-0.20260608222807-1c492bc2d223", []string{"./pkg/rotator"}, nil},
 }
 
 // result is a run of one package's tests.
@@ -118,23 +123,19 @@ func assets(t *testing.T) string {
 	return dir
 }
 
-// layOut copies a module, whose folder in the module cache is read-only, and makes its scripts executable, which they
-// are in the project's repository and not in a module.
+// layOut copies a module, whose folder in the module cache is read-only, and the modules that its go.mod replaces by
+// folders of its repository. It makes scripts executable, which they are in the repository and not in a module.
 func layOut(t *testing.T, module string) string {
 	t.Helper()
-	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", module, err, out)
+	dir := filepath.Join(t.TempDir(), "repository", "folder", "module") // room for a folder of ../..
+	unpack(t, module, dir)
+	_, version, _ := strings.Cut(module, "@")
+	for module, folder := range replaced(t, dir, version) {
+		if target := filepath.Join(dir, folder); !exists(target) {
+			unpack(t, module, target)
+		}
 	}
-	var m struct{ Dir string }
-	if err := json.Unmarshal(out, &m); err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "module")
-	if err := os.CopyFS(dir, os.DirFS(m.Dir)); err != nil {
-		t.Fatal(err)
-	}
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".sh") {
 			return err
 		}
@@ -144,6 +145,60 @@ func layOut(t *testing.T, module string) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// unpack downloads a module and copies it to a folder.
+func unpack(t *testing.T, module, dir string) {
+	t.Helper()
+	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", module, err, out)
+	}
+	var m struct{ Dir string }
+	if err := json.Unmarshal(out, &m); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS(m.Dir)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replaced returns the folders by which the go.mod of dir replaces modules. A module has the version that go.mod
+// requires, or for the placeholder v0.0.0-00010101000000-000000000000 the version of the project.
+func replaced(t *testing.T, dir, project string) map[string]string {
+	t.Helper()
+	cmd := exec.Command("go", "mod", "edit", "-json")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go mod edit: %v", err)
+	}
+	type version struct{ Path, Version string }
+	var mod struct {
+		Require []version
+		Replace []struct{ Old, New version }
+	}
+	if err := json.Unmarshal(out, &mod); err != nil {
+		t.Fatal(err)
+	}
+	folders := map[string]string{}
+	for _, r := range mod.Replace {
+		for _, need := range mod.Require {
+			if r.New.Version == "" && r.Old.Path == need.Path {
+				if need.Version == "v0.0.0-00010101000000-000000000000" {
+					need.Version = project
+				}
+				folders[need.Path+"@"+need.Version] = r.New.Path
+			}
+		}
+	}
+	return folders
+}
+
+// exists reports whether the folder exists.
+func exists(dir string) bool {
+	_, err := os.Stat(dir)
+	return err == nil
 }
 
 // compile builds a package's test program.
