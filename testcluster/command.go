@@ -5,17 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 )
 
 // commands sends commands to a process, one at a time, and receives its responses: see "Commands on standard input" in
 // docs/testing.md.
 type commands struct {
 	process *process
-	// turn holds a token while a command waits for its response.
-	turn chan struct{}
-
-	mu     sync.Mutex
+	// turn holds a token while a command waits for its response. It guards broken, the error of all further commands.
+	turn   chan struct{}
 	broken error
 }
 
@@ -33,8 +30,6 @@ func (c *commands) send(ctx context.Context, command string) (out hosted, err er
 	case <-ctx.Done():
 		return out, ctx.Err()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.broken != nil {
 		return out, c.broken
 	}
