@@ -44,13 +44,19 @@ func (c *Clock) Advance(ctx context.Context, d time.Duration) error {
 	}
 	defer c.advancing.Unlock()
 	a := &advance{ctx: ctx, d: d, done: make(chan struct{})}
-	c.events <- event{advance: a}
+	c.send(event{advance: a})
 	<-a.done
 	return nil
 }
 
 // Release lets the clock run from now on, and ends the context of Run's body. Parts that end may wait for timers.
-func (c *Clock) Release() { c.events <- event{stop: true} }
+func (c *Clock) Release() { c.send(event{stop: true}) }
+
+// send sends an event of the bubble from outside of it. A goroutine of the bubble that waited for the gateway to take it
+// would keep the clock from moving, and the gateway may be waiting for that.
+func (c *Clock) send(e event) {
+	c.outside <- func() { c.events <- e }
+}
 
 // Serve stops the clock, and passes l's connections on to the listener of the same address in the network, until the
 // process ends.
