@@ -7,8 +7,14 @@ import (
 	"time"
 )
 
-// TestParentProcess ends with the process of --parent-pid, which is killed.
+// TestParentProcess ends with the process of --parent-pid, which is killed, in real time and on a standing clock.
 func TestParentProcess(t *testing.T) {
+	for _, clock := range []string{"real", "virtual"} {
+		t.Run(clock, func(t *testing.T) { endsWithParent(t, "--clock="+clock) })
+	}
+}
+
+func endsWithParent(t *testing.T, flag string) {
 	parent := exec.Command("cat")
 	if _, err := parent.StdinPipe(); err != nil { // open until the kill
 		t.Fatal(err)
@@ -16,7 +22,7 @@ func TestParentProcess(t *testing.T) {
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := up(t, t.TempDir(), "--in-memory", "--parent-pid="+strconv.Itoa(parent.Process.Pid))
+	p := up(t, t.TempDir(), "--in-memory", flag, "--parent-pid="+strconv.Itoa(parent.Process.Pid))
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
