@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -109,10 +110,20 @@ func serveWebhooks(t *testing.T, w testcluster.Webhooks) {
 		name := object["metadata"].(map[string]any)["name"]
 		return map[string]any{"allowed": name != "bad", "status": map[string]any{"message": "a bad name"}}
 	}))
-	srv := &http.Server{Addr: fmt.Sprintf("%s:%d", w.Host, w.Port), Handler: mux}
+	serveAt(t, w, mux)
+}
+
+// serveAt serves at the address of an environment's webhooks until the test ends.
+func serveAt(t *testing.T, w testcluster.Webhooks, h http.Handler) {
+	t.Helper()
+	l, err := net.Listen("tcp", fmt.Sprintf("%s:%d", w.Host, w.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: h}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- srv.ListenAndServeTLS(filepath.Join(w.CertDir, "tls.crt"), filepath.Join(w.CertDir, "tls.key"))
+		ended <- srv.ServeTLS(l, filepath.Join(w.CertDir, "tls.crt"), filepath.Join(w.CertDir, "tls.key"))
 	}()
 	t.Cleanup(func() {
 		srv.Close()
