@@ -20,9 +20,14 @@ func init() {
 // holds reports whether the flag is set.
 func holds() bool { return flag.Lookup(holdFlag).Value.String() == "true" }
 
-// hold keeps the environment running until an interrupt, or until it ends.
+// hold keeps the environment running until an interrupt, or until it ends. It does not hold one without a kubeconfig,
+// which is in a bubble: no program could connect to it, and its clock would run through the years.
 func (e *Env) hold(t T) {
 	t.Helper()
+	if e.kubeconfig == "" {
+		fmt.Fprintf(os.Stderr, "-%s does not hold this test's control plane: it is in a bubble of testing/synctest, into which no program can connect.\n", holdFlag)
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	state := "passed"

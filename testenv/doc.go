@@ -31,7 +31,7 @@
 // # Flags
 //
 // With the flag -fairlead.hold, a control plane of New stays up at the end of its test until Ctrl-C. Its kubeconfig and
-// a link to its page are on stderr.
+// a link to its page are on stderr. A control plane in a bubble is not held: no program can connect to it.
 //
 // # Concurrency
 //
