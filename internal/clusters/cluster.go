@@ -139,12 +139,15 @@ func (c *cluster) snapshot(ctx context.Context, at storage.Revision) (*state, er
 	if cp == nil {
 		return nil, errNotRunning
 	}
+	_, want, keeps := cp.Revisions()
+	if !keeps {
+		return nil, permanent{errors.New("a control plane on etcd cannot be forked")}
+	}
+	if at != 0 {
+		want = at
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	want := at
-	if want == 0 {
-		_, want, _ = cp.Revisions()
-	}
 	if last := c.mu.last; last == nil || last.revision != want {
 		f, err := cp.Snapshot(ctx, at)
 		if err != nil {

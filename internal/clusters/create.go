@@ -31,7 +31,7 @@ func (h *Host) create(ctx context.Context, object *Cluster, failed func()) (*clu
 	if o.Controllers == nil {
 		o.Controllers = []string{"*"}
 	}
-	cp, err := controlplane.Start(ctx, o)
+	cp, err := h.start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +67,11 @@ func (h *Host) place(object *Cluster) controlplane.Place {
 func (c *cluster) fork(ctx context.Context, from Origin) error {
 	at, err := from.revision()
 	if err != nil {
-		return err
+		return permanent{err}
 	}
 	origin := c.host.find(from.Cluster)
 	if origin == nil {
-		return fmt.Errorf("cluster %q does not exist", from.Cluster)
+		return permanent{fmt.Errorf("cluster %q does not exist", from.Cluster)}
 	}
 	if c.began, err = origin.snapshot(ctx, at); err != nil {
 		return fmt.Errorf("cluster %q: %w", from.Cluster, err)

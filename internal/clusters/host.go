@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +18,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/watchcache"
+	"fairlead.dev/workqueue"
 )
 
 // Namespace has a Secret of the name of each cluster, and KubeconfigKey is its key with the kubeconfig.
@@ -38,6 +40,8 @@ type Options struct {
 // Host implements controlplane.Host. Make it with New; it has one server.
 type Host struct {
 	options Options
+	// start is controlplane.Start; tests replace it.
+	start func(context.Context, controlplane.Options) (*controlplane.ControlPlane, error)
 	// server is the control plane whose server hosts the others.
 	server *controlplane.ControlPlane
 
@@ -48,7 +52,7 @@ type Host struct {
 
 // New returns a Host for the server whose controlplane.Options have it.
 func New(o Options) *Host {
-	return &Host{options: o, clusters: map[string]*cluster{}}
+	return &Host{options: o, start: controlplane.Start, clusters: map[string]*cluster{}}
 }
 
 //go:embed definition.yaml
@@ -116,7 +120,8 @@ func (h *Host) Run(ctx context.Context, cp *controlplane.ControlPlane) error {
 	}
 	objects := controller.ObjectsOf[*Cluster](m.Env)
 	r := &reconciler{host: h, clusters: objects, secrets: client.For[*corev1.Secret](m.Client).Namespace(Namespace)}
-	c := m.New("clusters", r.reconcile, controller.Options{}).Watch(controller.For(objects))
+	retries := workqueue.Options[controller.Key]{MaxDelay: time.Minute}
+	c := m.New("clusters", r.reconcile, controller.Options{Queue: retries}).Watch(controller.For(objects).If(changed))
 	r.failed = func(name string) { c.Enqueue(controller.Key{Name: name}) }
 	err = m.Run(ctx)
 	h.stopAll()

@@ -46,15 +46,29 @@ func (r *reconciler) reconcile(ctx context.Context, k controller.Key) (controlle
 		return controller.Result{}, err
 	}
 	status := object.DeepCopy().Status
-	err := r.bring(ctx, object, &status)
-	setReady(&status, object.Generation, err)
-	if apiequality.Semantic.DeepEqual(status, object.Status) {
-		return controller.Result{}, nil
+	failed := r.bring(ctx, object, &status)
+	if ctx.Err() != nil {
+		return controller.Result{}, failed // which comes from the end of the server
 	}
-	written := object.DeepCopy()
-	written.Status = status
-	_, err = r.clusters.API.UpdateStatus(ctx, written)
-	return controller.Result{}, err
+	setReady(&status, object.Generation, failed)
+	if !apiequality.Semantic.DeepEqual(status, object.Status) {
+		written := object.DeepCopy()
+		written.Status = status
+		if _, err := r.clusters.API.UpdateStatus(ctx, written); err != nil {
+			return controller.Result{}, err
+		}
+	}
+	if isPermanent(failed) {
+		failed = controller.Terminal(failed)
+	}
+	return controller.Result{}, failed
+}
+
+// changed reports whether a change of an object is one to act upon: each but those of its status, which the reconciler
+// makes itself, so that the backoff after a failure decides when it tries again.
+func changed(old, new *Cluster) bool {
+	return old.Generation != new.Generation || !slices.Equal(old.Finalizers, new.Finalizers) ||
+		old.DeletionTimestamp.IsZero() != new.DeletionTimestamp.IsZero()
 }
 
 // bring starts or resets the control plane, and enters in status how it is now.
@@ -74,7 +88,7 @@ func (r *reconciler) bring(ctx context.Context, object *Cluster, status *Status)
 	}
 	cp := c.running.Load()
 	if cp == nil {
-		return errors.New("a part of the control plane has failed; raise spec.resets to start it again")
+		return permanent{errors.New("a part of the control plane has failed; raise spec.resets to start it again")}
 	}
 	status.URL, status.Revision, status.Resets = cp.URL(), c.began.revision.String(), object.Spec.Resets
 	return r.publish(ctx, object, cp)
@@ -128,11 +142,14 @@ func release(ctx context.Context, clusters client.Resource[*Cluster], object *Cl
 	return err
 }
 
-// setReady sets the condition Ready.
+// setReady sets the condition Ready, with the reason Retrying after an error that may pass, and Failed after one that stays.
 func setReady(status *Status, generation int64, err error) {
 	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Answers", Message: "the control plane answers at " + status.URL, ObservedGeneration: generation}
 	if err != nil {
-		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, "Failed", err.Error()
+		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, "Retrying", err.Error()
+	}
+	if isPermanent(err) {
+		ready.Reason = "Failed"
 	}
 	meta.SetStatusCondition(&status.Conditions, ready)
 }
