@@ -59,8 +59,9 @@ compat: ## our clients against upstream's kube-apiserver and etcd (builds both: 
 conformance: ## Kubernetes' own conformance tests (builds them: minutes)
 	cd compat && go test -tags conformance -count=1 -timeout 90m -parallel 8 -v ./conformance
 
-suites: ## the own suites of projects that use envtest ($$ENVTEST_ASSETS runs them on kube-apiserver too; an hour)
-	cd compat && go test -tags suites -count=1 -timeout 180m -v ./suites
+suites: SUITES ?= -rounds 3
+suites: ## the own suites of projects that use envtest ($$ENVTEST_ASSETS runs them on kube-apiserver too; hours)
+	cd compat && go test -tags suites -count=1 -timeout 0 -v ./suites -args $(SUITES)
 
 ci: ## everything that must hold before a change lands
 	.ci/run
