@@ -95,7 +95,7 @@ func TestFilesOfAPodChange(t *testing.T) {
 		}
 		newAuthority := func() []byte {
 			t.Helper()
-			a, err := pki.New()
+			a, err := pki.New(time.Now)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -108,7 +108,7 @@ spec:
 func startSample(t *testing.T, g target) {
 	t.Helper()
 	k := kubectl{target: g, dir: t.TempDir()}
-	authority, err := pki.New()
+	authority, err := pki.New(time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

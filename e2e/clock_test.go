@@ -209,8 +209,7 @@ func TestVirtualClockRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"--in-memory --clock=sundial":                                  "want real or virtual",
 		"--clock=virtual":                                              "needs --in-memory",
-		"--in-memory --clock=virtual --clusters":                       "excludes --clusters",
-		"--in-memory --clock=virtual --clusters --stdin":               "excludes --stdin",
+		"--clock=virtual --clusters --stdin":                           "needs --in-memory",
 		"--in-memory --clock=virtual --etcd-listen=127.0.0.1:0":        "excludes --etcd-listen",
 		"--in-memory --clock=virtual --otlp-endpoint=http://127.0.0.1": "excludes --otlp-endpoint",
 		"--in-memory --clock=virtual --listen=" + l.Addr().String():    "taken by another process",

@@ -11,10 +11,16 @@ import (
 )
 
 // A program in any language starts a server, gives it commands in lines, and ends it by closing the pipe; neither leaves
-// a file behind.
+// a file behind. So it is on a standing clock.
 func TestStdin(t *testing.T) {
+	for _, clock := range []string{"real", "virtual"} {
+		t.Run(clock, func(t *testing.T) { speaksInLines(t, "--clock="+clock) })
+	}
+}
+
+func speaksInLines(t *testing.T, flag string) {
 	dir := t.TempDir()
-	cmd := exec.Command(bin.fairlead, "up", "--in-memory", "--listen=127.0.0.1:0", "--stdin")
+	cmd := exec.Command(bin.fairlead, "up", "--in-memory", "--listen=127.0.0.1:0", "--stdin", flag)
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	var log bytes.Buffer
 	cmd.Stderr = &log

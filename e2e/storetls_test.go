@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"fairlead.dev/internal/controlplane/pki"
 )
@@ -23,7 +24,7 @@ func TestStoreTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	authority, err := pki.New()
+	authority, err := pki.New(time.Now)
 	must(err)
 	serving, err := authority.Serving("127.0.0.1")
 	must(err)

@@ -70,7 +70,9 @@ func (s *commands) run(ctx context.Context, in io.Reader) error {
 func (s *commands) command(ctx context.Context, words []string) (response any, err error) {
 	response = struct{}{}
 	f := &clusterFlags{
-		connect: func(ctx context.Context) (*clusters.Client, error) { return clusters.NewClient(ctx, s.cp.Config()) },
+		connect: func(ctx context.Context) (*clusters.Client, error) {
+			return clusters.NewClient(ctx, s.cp.InProcess(controlplane.HostUser))
+		},
 	}
 	f.print = func(ctx context.Context, c *clusters.Client, all ...*clusters.Cluster) error {
 		list := []hosted{}
@@ -132,17 +134,24 @@ func reason(err error) metav1.StatusReason {
 }
 
 // serveStdin answers the lines of standard input, and calls stop at its end. The caller calls remove at last.
-func serveStdin(ctx context.Context, cp *controlplane.ControlPlane, out io.Writer, stop func()) (remove func(), err error) {
-	dir, err := os.MkdirTemp("", "fairlead-clusters-")
+func serveStdin(ctx context.Context, cp *controlplane.ControlPlane, clock processClock, stop func()) (remove func(), err error) {
+	lines, err := clock.stdio()
 	if err != nil {
 		return nil, err
 	}
-	s := &commands{cp: cp, dir: dir, out: json.NewEncoder(out)}
+	dir, err := os.MkdirTemp("", "fairlead-clusters-")
+	if err != nil {
+		return nil, errors.Join(err, lines.Close())
+	}
+	s := &commands{cp: cp, dir: dir, out: json.NewEncoder(lines)}
 	go func() {
 		defer stop()
-		if err := s.run(ctx, os.Stdin); err != nil {
+		if err := s.run(ctx, lines); err != nil && ctx.Err() == nil {
 			fmt.Fprintln(os.Stderr, "fairlead: standard input:", err)
 		}
 	}()
-	return func() { os.RemoveAll(dir) }, nil
+	return func() {
+		lines.Close()
+		os.RemoveAll(dir)
+	}, nil
 }

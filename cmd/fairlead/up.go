@@ -208,7 +208,9 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 	p := newProgress(os.Stderr)
 	f.options.Progress, f.options.Warning, f.options.Log = p.step, p.warn, slog.Default()
 	if f.hosts || f.stdin {
-		f.options.Host = clusters.New(clusters.Options{API: f.options.API, Faults: f.faults, Log: slog.Default()})
+		f.options.Host = clusters.New(clusters.Options{
+			API: f.options.API, Clock: f.options.Clock, Network: f.options.Network, Faults: f.faults, Log: slog.Default(),
+		})
 	}
 	f.options.Flags = map[string]string{}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { f.options.Flags[flag.Name] = flag.Value.String() })
@@ -227,8 +229,9 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 		var stop context.CancelFunc
 		ctx, stop = context.WithCancel(ctx)
 		defer stop()
-		remove, err := serveStdin(ctx, cp, cmd.OutOrStdout(), stop)
+		remove, err := serveStdin(ctx, cp, clock, stop)
 		if err != nil {
+			clock.release()
 			cp.Stop()
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -22,6 +23,8 @@ type processClock interface {
 	serve()
 	// release is called before the control plane stops.
 	release()
+	// stdio returns standard input and output, after serve.
+	stdio() (io.ReadWriteCloser, error)
 }
 
 // realTime is the clock of the machine.
@@ -31,15 +34,29 @@ func (realTime) Real() time.Time { return time.Now() }
 func (realTime) serve()          {}
 func (realTime) release()        {}
 
+func (realTime) stdio() (io.ReadWriteCloser, error) { return stdio{}, nil }
+
 // virtualTime is a clock that stands still after the start.
 type virtualTime struct {
 	*virtualclock.Clock
 	listener net.Listener
 	network  *memnet.Network
+	// input and piped are the two sides of standard input and output; nil without --stdin.
+	input net.Listener
+	piped *pipedIO
 }
 
-func (v virtualTime) serve()   { v.Serve(v.listener, v.network) }
+func (v virtualTime) serve() {
+	if v.piped == nil {
+		v.Serve(v.network, v.listener)
+	} else {
+		v.Serve(v.network, v.listener, v.piped)
+	}
+}
+
 func (v virtualTime) release() { v.Release() }
+
+func (v virtualTime) stdio() (io.ReadWriteCloser, error) { return v.input.Accept() }
 
 // checkClock returns an error for a wrong --clock, and for flags that a virtual clock excludes.
 func (f *serveFlags) checkClock() error {
@@ -57,10 +74,6 @@ func (f *serveFlags) checkClock() error {
 		return errors.New("--clock=virtual excludes --etcd-listen")
 	case f.otlp.endpoint != "":
 		return errors.New("--clock=virtual excludes --otlp-endpoint")
-	case f.stdin:
-		return errors.New("--clock=virtual excludes --stdin")
-	case f.hosts:
-		return errors.New("--clock=virtual excludes --clusters")
 	}
 	return nil
 }
@@ -72,9 +85,21 @@ func serveVirtual(ctx context.Context, cmd *cobra.Command, f serveFlags) error {
 		return err
 	}
 	defer listener.Close()
-	return virtualclock.Run(ctx, func(ctx context.Context, clock *virtualclock.Clock) error {
-		v := virtualTime{clock, listener, new(memnet.Network)}
+	piped := &pipedIO{closed: make(chan struct{})}
+	err = virtualclock.Run(ctx, func(ctx context.Context, clock *virtualclock.Clock) (err error) {
+		v := virtualTime{Clock: clock, listener: listener, network: new(memnet.Network)}
+		if f.stdin {
+			if v.input, err = v.network.Listen("127.0.0.1:0"); err != nil {
+				return err
+			}
+			defer v.input.Close()
+			piped.address, v.piped = v.input.Addr(), piped
+		}
 		f.options.Listen, f.options.Network, f.options.VirtualTime, f.options.Clock = listener.Addr().String(), v.network, true, clock
 		return f.run(ctx, cmd, v)
 	})
+	if piped.accepted.Load() {
+		<-piped.closed
+	}
+	return err
 }

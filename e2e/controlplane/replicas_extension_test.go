@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,7 +95,7 @@ func serveGadgets(t *testing.T, c *client.Client) (ca []byte, port int32, stop f
 	}
 	front := x509.NewCertPool()
 	front.AppendCertsFromPEM([]byte(trust.Data["requestheader-client-ca-file"]))
-	authority, err := pki.New()
+	authority, err := pki.New(time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func startEtcd(t *testing.T) controlplane.Etcd {
 		}
 		return path
 	}
-	authority, err := pki.New()
+	authority, err := pki.New(time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,7 @@ func certificates(t testing.TB) (files member, client *tls.Config) {
 			t.Fatal(err)
 		}
 	}
-	authority, err := pki.New()
+	authority, err := pki.New(time.Now)
 	must(err)
 	serving, err := authority.Serving("127.0.0.1")
 	must(err)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/client-go/rest"
@@ -26,7 +27,7 @@ type front struct {
 
 func newFront(t *testing.T) *front {
 	t.Helper()
-	authority, err := pki.New()
+	authority, err := pki.New(time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

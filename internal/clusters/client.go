@@ -83,6 +83,12 @@ func (c *Client) Delete(ctx context.Context, name string) error {
 	if err := c.clusters.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &object.UID}}); err != nil {
 		return err
 	}
+	// The object's own resource version may be too old for a watch.
+	left, err := c.clusters.List(ctx, metav1.ListOptions{FieldSelector: onlyNamed(name)})
+	if err != nil || len(left.Items) == 0 || left.Items[0].UID != object.UID {
+		return err
+	}
+	object.ResourceVersion = left.ResourceVersion
 	_, err = c.follow(ctx, object, func(*Cluster) (bool, error) { return false, nil })
 	if errors.Is(err, errDeleted) {
 		return nil
@@ -122,14 +128,18 @@ func (c *Client) Await(ctx context.Context, object *Cluster) (*Cluster, error) {
 	})
 }
 
+// onlyNamed is the field selector of the object of a name.
+func onlyNamed(name string) string {
+	return fields.OneTermEqualSelector("metadata.name", name).String()
+}
+
 var errDeleted = errors.New("the cluster has been deleted")
 
 // follow returns the object as soon as done reports true, or the error of done, or errDeleted.
 func (c *Client) follow(ctx context.Context, object *Cluster, done func(*Cluster) (bool, error)) (*Cluster, error) {
 	at := object.ResourceVersion
-	only := fields.OneTermEqualSelector("metadata.name", object.Name).String()
 	for {
-		w, err := c.clusters.Watch(ctx, metav1.ListOptions{FieldSelector: only, ResourceVersion: at})
+		w, err := c.clusters.Watch(ctx, metav1.ListOptions{FieldSelector: onlyNamed(object.Name), ResourceVersion: at})
 		if err != nil {
 			return nil, err
 		}

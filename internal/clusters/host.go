@@ -16,7 +16,9 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/resource/gates"
+	"fairlead.dev/internal/virtualclock"
 	"fairlead.dev/watchcache"
 	"fairlead.dev/workqueue"
 )
@@ -31,6 +33,9 @@ const (
 type Options struct {
 	// API is the version of the Kubernetes API of new control planes.
 	API gates.API
+	// Clock, if not nil, is the clock of the process, and Network replaces the machine's network, as those of the server.
+	Clock   *virtualclock.Clock
+	Network *memnet.Network
 	// Faults allows fault injection in them.
 	Faults bool
 	// Log is the operator's log.

@@ -21,9 +21,9 @@ func loadAuthority(ctx context.Context, o Options, s storage.Store) (*pki.Author
 	dir := filepath.Join(o.DataDir, pkiDir)
 	switch {
 	case o.InMemory:
-		return pki.New()
+		return pki.New(o.realTime())
 	case len(o.Etcd.Servers) > 0:
-		return shareAuthority(ctx, s, dir)
+		return shareAuthority(ctx, o, s, dir)
 	}
 	return pki.Load(dir)
 }
@@ -32,7 +32,7 @@ func loadAuthority(ctx context.Context, o Options, s storage.Store) (*pki.Author
 // writes them, all others read them. Keys in dir come from a server that had its own store,
 // or from an operator; they are offered to a cluster without keys, and refused if the
 // cluster has others, since clients would then not trust one of the two.
-func shareAuthority(ctx context.Context, s storage.Store, dir string) (*pki.Authority, error) {
+func shareAuthority(ctx context.Context, o Options, s storage.Store, dir string) (*pki.Authority, error) {
 	kept, err := pki.Kept(dir)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func shareAuthority(ctx context.Context, s storage.Store, dir string) (*pki.Auth
 	if err == nil && shared == nil {
 		offer := own
 		if offer == nil {
-			if offer, err = pki.New(); err != nil {
+			if offer, err = pki.New(o.realTime()); err != nil {
 				return nil, err
 			}
 		}

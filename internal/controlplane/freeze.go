@@ -73,7 +73,7 @@ func (f *Frozen) Revision() storage.Revision { return f.store.Revision() }
 // WithOwnKeys returns the same state for forks with keys of their own: they accept the credentials that the frozen control
 // plane has issued, which does not accept theirs. The two share the state, which is closed once.
 func (f *Frozen) WithOwnKeys() (*Frozen, error) {
-	authority, err := pki.New()
+	authority, err := pki.New(f.options.realTime())
 	if err != nil {
 		return nil, err
 	}

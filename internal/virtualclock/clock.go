@@ -58,18 +58,19 @@ func (c *Clock) send(e event) {
 	c.outside <- func() { c.events <- e }
 }
 
-// Serve stops the clock, and passes l's connections on to the listener of the same address in the network, until the
-// process ends.
-func (c *Clock) Serve(l net.Listener, n *memnet.Network) {
-	g := &gateway{clock: c, network: n, address: l.Addr().String()}
-	go g.run()
-	c.outside <- func() {
-		for {
-			outer, err := l.Accept()
-			if err != nil {
-				return
+// Serve stops the clock, and passes the connections of each listener on to the listener of the same address in the network,
+// until the process ends.
+func (c *Clock) Serve(n *memnet.Network, listeners ...net.Listener) {
+	go (&gateway{clock: c, network: n}).run()
+	for _, l := range listeners {
+		c.outside <- func() {
+			for {
+				outer, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go newConn(outer, l.Addr().String()).accept(c.events)
 			}
-			go newConn(outer).accept(c.events)
 		}
 	}
 }

@@ -10,7 +10,8 @@ const chunk = 32 << 10
 
 // conn is a connection of a client. Its outer side is its socket, its inner side a pipe in the bubble.
 type conn struct {
-	outer net.Conn
+	outer   net.Conn
+	address string // of the inner listener
 	// These channels are made outside of the bubble and have room for each value that is sent: no sender waits.
 	taken chan struct{} // the inner side has taken the last chunk
 	out   chan []byte   // chunks for the client; closed at the end
@@ -20,8 +21,8 @@ type conn struct {
 	credit chan struct{} // the outer side has taken the last chunk
 }
 
-func newConn(outer net.Conn) *conn {
-	return &conn{outer: outer, taken: make(chan struct{}, 1), out: make(chan []byte, 1)}
+func newConn(outer net.Conn, address string) *conn {
+	return &conn{outer: outer, address: address, taken: make(chan struct{}, 1), out: make(chan []byte, 1)}
 }
 
 // accept passes the bytes of the socket to the gateway until the client closes it.
@@ -55,7 +56,7 @@ func (c *conn) send(events chan<- event) {
 
 // serve connects the inner side, in the bubble.
 func (c *conn) serve(g *gateway) {
-	inner, err := g.network.Dial(context.Background(), "tcp", g.address)
+	inner, err := g.network.Dial(context.Background(), "tcp", c.address)
 	if err != nil {
 		close(c.out)
 		for range c.in {

@@ -41,7 +41,6 @@ type advance struct {
 type gateway struct {
 	clock     *Clock
 	network   *memnet.Network
-	address   string
 	stopped   bool
 	unflushed atomic.Int32 // chunks that clients' machines have not taken
 }

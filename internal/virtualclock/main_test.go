@@ -46,7 +46,7 @@ func serve(ctx context.Context, c *virtualclock.Clock, l net.Listener) error {
 	}
 	srv := &http.Server{Handler: handler(c)}
 	go srv.Serve(inner)
-	c.Serve(l, n)
+	c.Serve(n, l)
 	fmt.Println(l.Addr())
 	<-ctx.Done()
 	c.Release() // a second time, as a process does that stops by itself or by a signal

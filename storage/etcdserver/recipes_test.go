@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -213,7 +214,7 @@ func TestHTTP(t *testing.T) {
 
 // TestTLS serves gRPC and HTTP on one port, only to clients with the right certificate.
 func TestTLS(t *testing.T) {
-	authority, err := pki.New()
+	authority, err := pki.New(time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

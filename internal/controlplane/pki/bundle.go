@@ -59,7 +59,7 @@ func (a *Authority) Complete() (changed bool, err error) {
 	if a.front != nil {
 		return false, nil
 	}
-	a.front, err = newAuthority(frontProxyName)
+	a.front, err = newAuthority(frontProxyName, a.now)
 	return err == nil, err
 }
 

@@ -53,14 +53,16 @@ type Authority struct {
 	token *ecdsa.PrivateKey
 	pem   []byte
 	front *Authority
+	// now is the clock of the certificates that it issues.
+	now func() time.Time
 }
 
 // frontProxyName is that of the authority of front proxies.
 const frontProxyName = "fairlead-front-proxy-ca"
 
-// New makes an authority that is kept nowhere.
-func New() (*Authority, error) {
-	a, err := newAuthority("fairlead-ca")
+// New makes an authority that is kept nowhere, whose certificates go by the clock now: time.Now, if not by virtual time.
+func New(now func() time.Time) (*Authority, error) {
+	a, err := newAuthority("fairlead-ca", now)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +74,12 @@ func New() (*Authority, error) {
 }
 
 // newAuthority makes an authority of that name, which signs only certificates.
-func newAuthority(name string) (*Authority, error) {
+func newAuthority(name string, now func() time.Time) (*Authority, error) {
 	key, err := newKey()
 	if err != nil {
 		return nil, err
 	}
-	template, err := template(pkix.Name{CommonName: name}, authorityLife)
+	template, err := template(pkix.Name{CommonName: name}, now(), authorityLife)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func newAuthority(name string) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{cert: cert, key: key, pem: encode("CERTIFICATE", der)}, nil
+	return &Authority{cert: cert, key: key, pem: encode("CERTIFICATE", der), now: now}, nil
 }
 
 // Load reads the authority in dir, or creates one there. It is an error if the directory
@@ -157,7 +159,7 @@ func parseFront(certPEM, keyPEM []byte) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{cert: cert, key: key, pem: certPEM}, nil
+	return &Authority{cert: cert, key: key, pem: certPEM, now: time.Now}, nil
 }
 
 // parsePair reads an authority's certificate and its key, which come from the files
@@ -191,13 +193,13 @@ func parse(certPEM, keyPEM, tokenPEM []byte) (*Authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", tokenKeyFile, err)
 	}
-	return &Authority{cert: cert, key: key, token: token, pem: certPEM}, nil
+	return &Authority{cert: cert, key: key, token: token, pem: certPEM, now: time.Now}, nil
 }
 
 // create makes an authority and writes it to dir. It writes the certificate, which Load
 // looks for, last, so that after an interruption Load creates the authority anew.
 func create(dir string) (*Authority, error) {
-	a, err := New()
+	a, err := New(time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +242,7 @@ func (a *Authority) TokenKey() *ecdsa.PrivateKey { return a.token }
 
 // Serving issues a server certificate for the given host names and addresses.
 func (a *Authority) Serving(hosts ...string) (tls.Certificate, error) {
-	t, err := template(pkix.Name{CommonName: "fairlead"}, certificateLife)
+	t, err := template(pkix.Name{CommonName: "fairlead"}, a.now(), certificateLife)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
@@ -262,7 +264,7 @@ func (a *Authority) Serving(hosts ...string) (tls.Certificate, error) {
 // Client issues a client certificate: Kubernetes reads the user's name from its
 // common name and the groups from its organizations.
 func (a *Authority) Client(user string, groups ...string) (certPEM, keyPEM []byte, err error) {
-	t, err := template(pkix.Name{CommonName: user, Organization: groups}, certificateLife)
+	t, err := template(pkix.Name{CommonName: user, Organization: groups}, a.now(), certificateLife)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -287,12 +289,11 @@ func (a *Authority) issue(t *x509.Certificate) (certPEM, keyPEM []byte, err erro
 	return encode("CERTIFICATE", der), encode("EC PRIVATE KEY", keyDER), nil
 }
 
-func template(subject pkix.Name, life time.Duration) (*x509.Certificate, error) {
+func template(subject pkix.Name, now time.Time, life time.Duration) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      subject,

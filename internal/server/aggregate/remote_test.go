@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -49,7 +50,7 @@ func serve(t *testing.T, c *client.Client) *extension {
 	if !front.AppendCertsFromPEM([]byte(trust.Data["requestheader-client-ca-file"])) {
 		t.Fatal("no CA of front proxies is published")
 	}
-	authority, err := pki.New()
+	authority, err := pki.New(time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +361,7 @@ func talks(t *testing.T, config *rest.Config, path string) {
 func TestUntrusted(t *testing.T) {
 	c := testenv.New(t, testenv.Options{}).Client(t)
 	e := serve(t, c)
-	other, err := pki.New()
+	other, err := pki.New(time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
