@@ -1,6 +1,7 @@
 package dynamic
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
 )
 
@@ -23,23 +25,27 @@ type View struct {
 	texts       [2]json.RawMessage
 }
 
-// NewView converts the request's objects and sets their kinds. The request is not modified.
-func NewView(r *admission.Request, t Target) (v *View, err error) {
+// NewView converts the request's objects, for which it may call a conversion webhook, and sets their kinds. The request
+// is not modified.
+func NewView(ctx context.Context, r *admission.Request, t Target) (v *View, err error) {
 	v = &View{Target: t, Kind: r.KindIn(t.Row, t.Version), request: r}
-	if v.Object, err = v.from(r.Object); err != nil {
+	if v.Object, err = v.from(ctx, r.Object); err != nil {
 		return nil, err
 	}
-	v.Old, err = v.from(r.Old)
+	v.Old, err = v.from(ctx, r.Old)
 	return v, err
 }
 
 // from converts an object to the view's version.
-func (v *View) from(obj runtime.Object) (runtime.Object, error) {
+func (v *View) from(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
 	if obj == nil {
 		return nil, nil
 	}
-	if version := v.Target.Row.Version(v.Target.Version); !v.request.OwnKind() && version != nil && version.FromStorage != nil {
-		out, err := version.FromStorage(obj)
+	if !v.request.OwnKind() {
+		out, err := converted(ctx, obj, v.Target.Row.Custom, v.Target.Version)
+		if version := v.Target.Row.Version(v.Target.Version); version != nil && version.FromStorage != nil {
+			out, err = version.FromStorage(obj)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -49,18 +55,32 @@ func (v *View) from(obj runtime.Object) (runtime.Object, error) {
 	return obj, nil
 }
 
-// Put makes obj, in the view's version, the object of the request: it applies defaults and converts it to the
-// storage version. The view must not be used afterwards.
-func (v *View) Put(obj runtime.Object) error {
+// converted returns an object of a custom kind in another version of the kind, and any other object as it is.
+func converted(ctx context.Context, obj runtime.Object, kind resource.Custom, version string) (runtime.Object, error) {
+	u, ok := obj.(*resource.Untyped)
+	if !ok || kind == nil || u.GroupVersionKind().Version == version {
+		return obj, nil
+	}
+	out, err := kind.ConvertTo(ctx, u.WithManagedFields(), version)
+	if err != nil {
+		return nil, err
+	}
+	return resource.NewUntyped(out), nil
+}
+
+// Put makes obj, in the view's version, the object of the request: it converts it to the storage version, one of a
+// custom kind to that of the request, and applies defaults. The view must not be used afterwards.
+func (v *View) Put(ctx context.Context, obj runtime.Object) error {
 	r := v.request
 	if !r.OwnKind() {
+		out, err := converted(ctx, obj, r.Resource.Custom, r.Version)
 		if version := v.Target.Row.Version(v.Target.Version); version != nil && version.ToStorage != nil {
-			out, err := version.ToStorage(obj)
-			if err != nil {
-				return err
-			}
-			obj = out
+			out, err = version.ToStorage(obj)
 		}
+		if err != nil {
+			return err
+		}
+		obj = out
 		if f := r.Resource.Strategy.Default; f != nil {
 			f(obj)
 		}

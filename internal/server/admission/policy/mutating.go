@@ -142,7 +142,7 @@ func (p *mutating) change(ctx context.Context, r *admission.Request, pol *mutati
 	if err != nil || failed != nil {
 		return errors.Join(failed, err)
 	}
-	view, err := dynamic.NewView(r, t)
+	view, err := dynamic.NewView(ctx, r, t)
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
@@ -165,7 +165,7 @@ func (p *mutating) change(ctx context.Context, r *admission.Request, pol *mutati
 			return err
 		}
 	}
-	if err := view.Put(obj); err != nil {
+	if err := view.Put(ctx, obj); err != nil {
 		return apierrors.NewInternalError(err)
 	}
 	return nil

@@ -108,7 +108,7 @@ func (p *validating) enforce(ctx context.Context, r *admission.Request, pol *val
 
 // input returns the values for a policy's expressions.
 func (c *common) input(ctx context.Context, r *admission.Request, t dynamic.Target, param runtime.Object) (in expr.Input, err error) {
-	view, err := dynamic.NewView(r, t)
+	view, err := dynamic.NewView(ctx, r, t)
 	if err != nil {
 		return in, apierrors.NewInternalError(err)
 	}

@@ -14,9 +14,9 @@ import (
 // views are the views of one state of a request, by target.
 type views map[dynamic.Target]*dynamic.View
 
-func (v views) of(r *admission.Request, t dynamic.Target) (*dynamic.View, error) {
+func (v views) of(ctx context.Context, r *admission.Request, t dynamic.Target) (*dynamic.View, error) {
 	if v[t] == nil {
-		view, err := dynamic.NewView(r, t)
+		view, err := dynamic.NewView(ctx, r, t)
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
@@ -38,7 +38,7 @@ func (c *common) wants(ctx context.Context, h *hook, r *admission.Request, all v
 	if err != nil {
 		return nil, err
 	}
-	view, err := all.of(r, target)
+	view, err := all.of(ctx, r, target)
 	if err != nil || len(h.conditions) == 0 {
 		return view, err
 	}

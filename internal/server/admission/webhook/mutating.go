@@ -100,7 +100,7 @@ func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v 
 	before := r.Object
 	obj, err := patched(ctx, v, ops)
 	if err == nil {
-		err = v.Put(obj)
+		err = v.Put(ctx, obj)
 	}
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
