@@ -80,7 +80,9 @@ func (k untypedKind) convertVersion(ctx context.Context, in runtime.Object, targ
 		return nil, fmt.Errorf("%T cannot be converted to %v", in, target)
 	}
 	if gv.Group != k.ep.Group || !slices.Contains(k.custom.VersionNames(), gv.Version) {
-		return nil, runtime.NewNotRegisteredErrForKind("fairlead", gv.WithKind(k.ep.Kind))
+		// This error isn't that of a missing version, for which an apply would drop the manager's entry. kube-apiserver
+		// refuses to apply until the entries of versions that the definition no longer has are removed.
+		return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", gv)
 	}
 	return k.custom.ConvertTo(ctx, u, gv.Version)
 }

@@ -99,10 +99,15 @@ func (c *Operation) tryRecord(obj, old resource.Object, now *watchcache.Object, 
 		return c.recordByUpstream(obj, old, entries, manager)
 	}
 	obj.SetManagedFields(nil)
+	var lost bool // the record of a custom object ends if it cannot be had in the version of an entry
 	w := managed.Write{
 		Manager: manager.name, Subresource: c.Info.Subresource, APIVersion: c.Endpoint.ServedGVK.GroupVersion().String(),
 		Filter: managed.Filter{Without: c.Endpoint.Reset(c.Info.Subresource)}, Create: old == nil, Time: time.Now(),
-		Other: func(v string) ([]byte, []byte, *openapi.Shape, bool) { return c.Endpoint.Texts(c.Context, v, obj, old) },
+		Other: func(v string) ([]byte, []byte, *openapi.Shape, bool) {
+			before, after, shape, ok := c.Endpoint.Texts(c.Context, v, obj, old)
+			lost = lost || !ok && c.Endpoint.Redefinable
+			return before, after, shape, ok
+		},
 	}
 	if manager.replicasOnly {
 		w.Filter, w.Time = c.Endpoint.ReplicasOnly(), time.Time{} // kube-apiserver notes no time here
@@ -128,7 +133,10 @@ func (c *Operation) tryRecord(obj, old resource.Object, now *watchcache.Object, 
 	if err != nil {
 		return err
 	}
-	obj.SetManagedFields(w.Update(entries))
+	if entries = w.Update(entries); lost {
+		entries = nil
+	}
+	obj.SetManagedFields(entries)
 	return nil
 }
 

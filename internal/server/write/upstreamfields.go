@@ -21,11 +21,7 @@ func (c *Operation) recordByUpstream(obj, old resource.Object, entries []metav1.
 	next.GetObjectKind().SetGroupVersionKind(c.Endpoint.Hub())
 	live.SetManagedFields(entries)
 	next.SetManagedFields(entries)
-	out, err := fm.Update(c.Endpoint.ToMerge(live), c.Endpoint.ToMerge(next), manager.name)
-	if err != nil {
-		return err
-	}
-	m, err := meta.Accessor(out)
+	m, err := meta.Accessor(fm.UpdateNoErrors(c.Endpoint.ToMerge(live), c.Endpoint.ToMerge(next), manager.name))
 	if err != nil {
 		return err
 	}
