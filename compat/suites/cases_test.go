@@ -34,12 +34,16 @@ type testCase struct {
 // output without a line break.
 var ended = regexp.MustCompile(`\x16\s*--- (PASS|FAIL|SKIP): (.+) \((\d+\.\d+s)\)`)
 
+// stamp matches what differs from run to run in the names of some projects' cases: a time or a seed.
+var stamp = regexp.MustCompile(`\d{6,}`)
+
 // readCases returns the cases of a run: the tests and subtests that its output names, and the specs in Ginkgo's report.
 // A name that occurs more than once is numbered. The sum is the time in the specs, or else in the tests.
 func readCases(t *testing.T, out []byte, report string) (cases map[string]testCase, sum time.Duration) {
 	t.Helper()
 	cases = map[string]testCase{}
 	add := func(name string, o outcome, took time.Duration) {
+		name = stamp.ReplaceAllString(name, "N")
 		unique := name
 		for n := 2; cases[unique].outcome != ""; n++ {
 			unique = fmt.Sprintf("%s #%d", name, n)
