@@ -1,6 +1,7 @@
 package write
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -99,13 +100,15 @@ func (c *Operation) tryRecord(obj, old resource.Object, now *watchcache.Object, 
 		return c.recordByUpstream(obj, old, entries, manager)
 	}
 	obj.SetManagedFields(nil)
-	var lost bool // the record of a custom object ends if it cannot be had in the version of an entry
+	var lost string // the version of an entry, if a custom object cannot be converted to it
 	w := managed.Write{
 		Manager: manager.name, Subresource: c.Info.Subresource, APIVersion: c.Endpoint.ServedGVK.GroupVersion().String(),
 		Filter: managed.Filter{Without: c.Endpoint.Reset(c.Info.Subresource)}, Create: old == nil, Time: time.Now(),
 		Other: func(v string) ([]byte, []byte, *openapi.Shape, bool) {
 			before, after, shape, ok := c.Endpoint.Texts(c.Context, v, obj, old)
-			lost = lost || !ok && c.Endpoint.Redefinable
+			if !ok && c.Endpoint.Redefinable {
+				lost = v
+			}
 			return before, after, shape, ok
 		},
 	}
@@ -133,8 +136,8 @@ func (c *Operation) tryRecord(obj, old resource.Object, now *watchcache.Object, 
 	if err != nil {
 		return err
 	}
-	if entries = w.Update(entries); lost {
-		entries = nil
+	if entries = w.Update(entries); lost != "" {
+		return fmt.Errorf("the object has no form in %s", lost)
 	}
 	obj.SetManagedFields(entries)
 	return nil

@@ -21,7 +21,11 @@ func (c *Operation) recordByUpstream(obj, old resource.Object, entries []metav1.
 	next.GetObjectKind().SetGroupVersionKind(c.Endpoint.Hub())
 	live.SetManagedFields(entries)
 	next.SetManagedFields(entries)
-	m, err := meta.Accessor(fm.UpdateNoErrors(c.Endpoint.ToMerge(live), c.Endpoint.ToMerge(next), manager.name))
+	out, err := fm.Update(c.Endpoint.ToMerge(live), c.Endpoint.ToMerge(next), manager.name)
+	if err != nil {
+		return err
+	}
+	m, err := meta.Accessor(out)
 	if err != nil {
 		return err
 	}
