@@ -8,6 +8,9 @@ import (
 	"slices"
 )
 
+// whole is the name of the case that fails if a program fails and none of its cases does.
+const whole = "(the program)"
+
 // difference is a case that did not pass on both pairs in all rounds.
 type difference struct {
 	name string
@@ -17,8 +20,8 @@ type difference struct {
 
 func (d difference) String() string { return fmt.Sprintf("%q %s", d.name, d.text) }
 
-// differences returns the cases that failed somewhere or ended differently, by name. A case that is skipped on both
-// pairs is not among them.
+// differences returns the cases that failed somewhere or ended differently, by name. Not among them are cases that are
+// skipped on both pairs, and those that a program did not come to because it ended early, which is a case of its own.
 func (m measurement) differences() []difference {
 	names := map[string]bool{}
 	for _, rs := range m.runs {
@@ -27,6 +30,9 @@ func (m measurement) differences() []difference {
 	var all []difference
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		own := m.runs[0].outcome(name)
+		if name == whole && own == absent {
+			own = passed
+		}
 		if len(m.runs) == 1 {
 			if own == failed {
 				all = append(all, difference{name, fmt.Sprintf("failed on Fairlead, %s", m.runs[0].count(name)), true})
@@ -34,8 +40,12 @@ func (m measurement) differences() []difference {
 			continue
 		}
 		other := m.runs[1].outcome(name)
+		if name == whole && other == absent {
+			other = passed
+		}
 		switch {
 		case own == other && own != failed:
+		case own == absent && m.runs[0].outcome(whole) == failed, other == absent && m.runs[1].outcome(whole) == failed:
 		case own == other:
 			all = append(all, difference{name, fmt.Sprintf("failed on both: %s on Fairlead, %s on kube-apiserver",
 				m.runs[0].count(name), m.runs[1].count(name)), false})

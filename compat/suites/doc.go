@@ -7,7 +7,8 @@
 //	make suites SUITES="-dir ~/suites -only karpenter -rounds 3 -table table.md -logs logs"
 //
 // All programs are compiled first. Then each runs in rounds, on Fairlead first in the even ones and last in the odd, and
-// the test prints a table of the medians. It compares the pairs case by case: tests and subtests by the output of package
+// the test prints a table of the medians: wall time, time in the cases, and CPU time of the program and its servers, which
+// together tell where a suite waits for itself. It compares the pairs case by case: tests and subtests by the output of package
 // testing, specs by the report of Ginkgo. A case that passes on kube-apiserver and not on Fairlead fails the test. One
 // that fails on both pairs, or on kube-apiserver alone, is listed below the table.
 //
@@ -17,7 +18,7 @@
 //
 //   - gateway-api v1.6.3 and v1.7.0: the CEL tests are not in the module, and v1.7.0 needs Go 1.27.
 //   - cert-manager v1.21.2: the module that holds test/integration is not published.
-//   - external-secrets v1.3.2: go.mod replaces 60 modules by folders, and those are not published in that version.
+//   - external-secrets v1.3.2: go.mod replaces 56 modules by folders, which are not published.
 //   - cluster-api-operator v0.29.0: the tests read CRDs from test/testdata, which the module lacks.
 //   - metallb v0.16.2: needs a version of github.com/metallb/frr-k8s that the proxy refuses.
 //   - kustomize-controller v1.10.1: needs a container runtime.

@@ -80,7 +80,7 @@ func execute(t *testing.T, p program, with pair, round int) run {
 	}
 	r.cases, r.inCases = readCases(t, r.out, report)
 	if exited != nil && !r.failed() {
-		r.cases["(the program)"] = testCase{outcome: failed}
+		r.cases[whole] = testCase{outcome: failed}
 	}
 	return r
 }

@@ -17,7 +17,7 @@ var (
 	onlyFlag   = flag.String("only", "", "`regexp` of the packages to run, matched with MODULE/PACKAGE")
 	roundsFlag = flag.Int("rounds", 1, "how often each program runs on each pair; 0 compiles alone")
 	tableFlag  = flag.String("table", "", "`file` to which the table is appended")
-	logsFlag   = flag.String("logs", "", "`folder` for the output of the programs; the end of a failed one is printed in any case")
+	logsFlag   = flag.String("logs", "", "`folder` for the output of the programs; the end of a failed one is always printed")
 )
 
 // program is a compiled test program.
