@@ -38,6 +38,7 @@ import (
 	"fairlead.dev/internal/controllers/ttlafterfinished"
 	"fairlead.dev/internal/controllers/vacprotection"
 	"fairlead.dev/internal/controllers/validatingadmissionpolicystatus"
+	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/internal/server/auth/token"
 )
 
@@ -49,12 +50,13 @@ type entry struct {
 	new           func(env controller.Env, s settings) controller.Runner
 }
 
-// settings are the certificates, keys and options of single controllers.
+// settings are the certificates, keys and options of single controllers, and the feature gates of all.
 type settings struct {
 	caBundle []byte // the CA bundle by which clients trust the API server, in PEM
 	signing  certificates.Options
 	tokens   *token.SecretSigner // nil: no tokens are made
 	pace     pace
+	api      gates.API
 }
 
 // plain adapts a controller that needs only its Env.
@@ -78,8 +80,10 @@ var builtins = []entry{
 	{"garbagecollector", "generic-garbage-collector", func(env controller.Env, s settings) controller.Runner {
 		return garbagecollector.New(env, garbagecollector.Options{Rediscover: s.pace.rediscovery})
 	}},
-	{"horizontalpodautoscaler", "horizontal-pod-autoscaler", func(env controller.Env, _ settings) controller.Runner {
-		return horizontalpodautoscaler.New(env, horizontalpodautoscaler.Options{})
+	{"horizontalpodautoscaler", "horizontal-pod-autoscaler", func(env controller.Env, s settings) controller.Runner {
+		return horizontalpodautoscaler.New(env, horizontalpodautoscaler.Options{
+			NoScaleToZero: !s.api.Enabled("HPAScaleToZero"), NoGeneration: !s.api.Enabled("HPAGeneration"),
+		})
 	}},
 	{"job", "job-controller", plain(job.New)},
 	{"namespace", "namespace-controller", plain(namespace.New)},
@@ -88,7 +92,9 @@ var builtins = []entry{
 	}},
 	{"persistentvolume", "persistent-volume-binder", plain(persistentvolume.New)},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
-	{"pvcprotection", "pvc-protection-controller", plain(pvcprotection.New)},
+	{"pvcprotection", "pvc-protection-controller", func(env controller.Env, s settings) controller.Runner {
+		return pvcprotection.New(env, pvcprotection.Options{NoUnused: !s.api.Enabled("PersistentVolumeClaimUnusedSinceTime")})
+	}},
 	{"pvprotection", "pv-protection-controller", plain(pvprotection.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replicationcontroller.New)},
@@ -106,7 +112,9 @@ var builtins = []entry{
 		return serviceaccounttoken.New(env, o)
 	}},
 	{"servicecidr", "service-cidrs-controller", plain(servicecidr.New)},
-	{"statefulset", "statefulset-controller", plain(statefulset.New)},
+	{"statefulset", "statefulset-controller", func(env controller.Env, s settings) controller.Runner {
+		return statefulset.New(env, statefulset.Options{NoMaxUnavailable: !s.api.Enabled("MaxUnavailableStatefulSet")})
+	}},
 	{"ttl", "ttl-controller", plain(ttl.New)},
 	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},
 	{"vacprotection", "volumeattributesclass-protection-controller", plain(vacprotection.New)},

@@ -314,6 +314,7 @@ func (cp *ControlPlane) startClients() error {
 			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}, Now: cp.options.realTime()},
 			tokens:   tokens,
 			pace:     cp.options.pace(),
+			api:      cp.options.API,
 		},
 	}
 	o := cp.options

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +33,9 @@ type Options struct {
 	Initialization, InitialReadiness time.Duration
 	// Tolerance is how much the usage ratio may differ from 1 without scaling.
 	Tolerance float64
+	// NoScaleToZero and NoGeneration leave out the condition ScaledToZero and the observed generation, as without the
+	// feature gates HPAScaleToZero and HPAGeneration.
+	NoScaleToZero, NoGeneration bool
 }
 
 func (o Options) complete() Options {
@@ -41,6 +45,8 @@ func (o Options) complete() Options {
 		Initialization:   cmp.Or(o.Initialization, 5*time.Minute),
 		InitialReadiness: cmp.Or(o.InitialReadiness, 30*time.Second),
 		Tolerance:        cmp.Or(o.Tolerance, 0.1),
+		NoScaleToZero:    o.NoScaleToZero,
+		NoGeneration:     o.NoGeneration,
 	}
 }
 
@@ -172,6 +178,9 @@ func (p *pass) run() error {
 	switch most := p.hpa.Spec.MaxReplicas; {
 	case now == 0 && !p.leavesZero(least):
 		p.set(autoscalingv2.ScalingActive, false, "ScalingDisabled", "scaling is disabled since the replica count of the target is zero")
+		if p.options.NoScaleToZero {
+			p.unset(autoscalingv2.ScaledToZero)
+		}
 	case now > most:
 		desired, reason = most, "Current number of replicas above Spec.MaxReplicas"
 	case now != 0 && now < least:
@@ -230,8 +239,8 @@ func (p *pass) resize(now, desired int32, reason string, statuses []autoscalingv
 func (p *pass) status(current, desired int32, metrics []autoscalingv2.MetricStatus) {
 	s := &p.hpa.Status
 	s.CurrentReplicas, s.DesiredReplicas, s.CurrentMetrics = current, desired, metrics
-	if g := p.hpa.Generation; g != 0 { // before 1.37, autoscalers have none
-		s.ObservedGeneration = &g
+	if !p.options.NoGeneration {
+		s.ObservedGeneration = new(p.hpa.Generation)
 	}
 }
 
@@ -257,4 +266,10 @@ func (p *pass) set(t autoscalingv2.HorizontalPodAutoscalerConditionType, ok bool
 		}
 	}
 	p.hpa.Status.Conditions = append(p.hpa.Status.Conditions, c)
+}
+
+// unset removes a condition.
+func (p *pass) unset(t autoscalingv2.HorizontalPodAutoscalerConditionType) {
+	s := &p.hpa.Status
+	s.Conditions = slices.DeleteFunc(s.Conditions, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool { return c.Type == t })
 }

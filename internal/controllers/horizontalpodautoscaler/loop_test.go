@@ -31,18 +31,19 @@ func start(t *testing.T) (*client.Client, *testenv.Env) {
 	t.Helper()
 	env := testenv.New(t, testenv.Options{Nodes: 1, Controllers: []string{"*", "-horizontalpodautoscaler"}})
 	c := env.Client(t)
-	run(t, c)
+	run(t, c, horizontalpodautoscaler.Options{})
 	return c, env
 }
 
 // run runs the controller with a client until the test ends.
-func run(t *testing.T, c *client.Client) {
+func run(t *testing.T, c *client.Client, o horizontalpodautoscaler.Options) {
 	t.Helper()
+	o.Period, o.Stabilization = 100*time.Millisecond, time.Second
 	informers := informer.NewSet(c)
 	recorder := client.NewRecorder(c, "test")
 	r := horizontalpodautoscaler.New(controller.Env{
 		Client: c, Informers: informers, Recorder: recorder, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	}, horizontalpodautoscaler.Options{Period: 100 * time.Millisecond, Stabilization: time.Second})
+	}, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	informers.Start(ctx)

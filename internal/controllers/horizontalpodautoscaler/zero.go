@@ -15,7 +15,7 @@ func (p *pass) leavesZero(least int32) bool {
 	scaled := slices.ContainsFunc(p.hpa.Status.Conditions, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool {
 		return c.Type == autoscalingv2.ScaledToZero && c.Status == corev1.ConditionTrue
 	})
-	return scaled && (least != 0 || p.measuresOutside())
+	return !p.options.NoScaleToZero && scaled && (least != 0 || p.measuresOutside())
 }
 
 // measuresOutside reports whether the autoscaler has a metric of another object than the pods.
@@ -28,7 +28,9 @@ func (p *pass) measuresOutside() bool {
 // setScaledToZero sets the condition after each change of the size, which tells a size of zero by the controller from
 // one by a user.
 func (p *pass) setScaledToZero(size int32) {
-	if size == 0 && p.measuresOutside() {
+	if p.options.NoScaleToZero {
+		p.unset(autoscalingv2.ScaledToZero)
+	} else if size == 0 && p.measuresOutside() {
 		p.set(autoscalingv2.ScaledToZero, true, "ScaledToZero", "the HPA controller scaled the workload to zero")
 	} else {
 		p.set(autoscalingv2.ScaledToZero, false, "NotScaledToZero", "the HPA controller did not scale the workload to zero")

@@ -12,9 +12,14 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/controllers/horizontalpodautoscaler"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
+	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/testenv"
 )
 
@@ -35,6 +40,14 @@ func (q queue) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// byQueue is the metric of the queue, with a target of 1.
+func byQueue() autoscalingv2.MetricSpec {
+	one := resource.MustParse("1")
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
+		Metric: autoscalingv2.MetricIdentifier{Name: "queue"}, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.ValueMetricType, Value: &one},
+	}}
+}
+
 // TestScalesToZeroAndBack checks that an autoscaler with minReplicas 0 scales to zero and back by an external metric,
 // raises a size of zero when minReplicas is raised, and leaves a target alone that a user has scaled to zero.
 func TestScalesToZeroAndBack(t *testing.T) {
@@ -46,7 +59,7 @@ func TestScalesToZeroAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, c)
+	run(t, c, horizontalpodautoscaler.Options{})
 	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
 	scalers := client.For[*autoscalingv2.HorizontalPodAutoscaler](c).Namespace("default")
 	size := func(n int32) {
@@ -64,10 +77,7 @@ func TestScalesToZeroAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	size(1)
-	one := resource.MustParse("1")
-	h := scaler(autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
-		Metric: autoscalingv2.MetricIdentifier{Name: "queue"}, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.ValueMetricType, Value: &one},
-	}})
+	h := scaler(byQueue())
 	h.Spec.MinReplicas = ptr.To[int32](0)
 	if _, err := scalers.Create(t.Context(), h); err != nil {
 		t.Fatal(err)
@@ -93,4 +103,44 @@ func TestScalesToZeroAndBack(t *testing.T) {
 	length.Store(3)
 	is(autoscalingv2.ScalingActive, corev1.ConditionFalse, "ScalingDisabled")
 	size(0)
+}
+
+// TestScalesBefore137 checks that without HPAScaleToZero and HPAGeneration, as in Kubernetes 1.36, an autoscaler gets
+// neither the condition ScaledToZero nor an observed generation.
+func TestScalesBefore137(t *testing.T) {
+	of, err := gates.New(version.MustParse("1.36"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := gates.API{Gates: of}
+	cp := controlplanetest.Start(t, controlplane.Options{Controllers: []string{"*", "-horizontalpodautoscaler"}, Scheduler: true, Nodes: 1, API: api})
+	var length atomic.Int64
+	config := cp.Config()
+	config.Wrap(func(to http.RoundTripper) http.RoundTripper { return queue{to, &length} })
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, c, horizontalpodautoscaler.Options{NoScaleToZero: true, NoGeneration: true})
+	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
+	scalers := client.For[*autoscalingv2.HorizontalPodAutoscaler](c).Namespace("default")
+	if _, err := deployments.Create(t.Context(), web("1m")); err != nil {
+		t.Fatal(err)
+	}
+	length.Store(3)
+	if _, err := scalers.Create(t.Context(), scaler(byQueue())); err != nil {
+		t.Fatal(err)
+	}
+	await(t, scalers, "web", "scaled to 3", func(h *autoscalingv2.HorizontalPodAutoscaler) bool {
+		if condition(h, autoscalingv2.ScaledToZero).Type != "" || h.Status.ObservedGeneration != nil {
+			t.Errorf("status %+v", h.Status)
+		}
+		return h.Status.DesiredReplicas == 3
+	})
+	if _, err := deployments.Patch(t.Context(), "web", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": 0}})); err != nil {
+		t.Fatal(err)
+	}
+	await(t, scalers, "web", "disabled", func(h *autoscalingv2.HorizontalPodAutoscaler) bool {
+		return condition(h, autoscalingv2.ScalingActive).Reason == "ScalingDisabled" && condition(h, autoscalingv2.ScaledToZero).Type == ""
+	})
 }

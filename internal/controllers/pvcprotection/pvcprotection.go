@@ -2,7 +2,10 @@
 // its creation or from this controller, which is removed when the claim is terminating and no pod on a node refers
 // to it. A pod without a node does not count: it will not be started with a terminating claim.
 //
-// Before the finalizer is removed, the server is asked for the pods of the namespace, because the informer may be
+// A bound claim has the condition Unused (feature gate PersistentVolumeClaimUnusedSinceTime), whose transition time tells
+// since when no pod that may run, with or without a node, refers to it.
+//
+// Before the finalizer is removed, or the claim is called unused, the server is asked for the pods of the namespace, because the informer may be
 // behind.
 package pvcprotection
 
@@ -24,18 +27,35 @@ const (
 type protector struct {
 	claims controller.Objects[*corev1.PersistentVolumeClaim]
 	pods   controller.Objects[*corev1.Pod]
+	// tracks reports whether claims get the condition Unused.
+	tracks bool
+}
+
+// Options configure the controller.
+type Options struct {
+	// NoUnused leaves out the condition Unused, as without the feature gate PersistentVolumeClaimUnusedSinceTime.
+	NoUnused bool
 }
 
 // New returns the controller.
-func New(env controller.Env) controller.Runner {
-	p := &protector{controller.ObjectsOf[*corev1.PersistentVolumeClaim](env), controller.ObjectsOf[*corev1.Pod](env)}
+func New(env controller.Env, o Options) controller.Runner {
+	p := &protector{
+		claims: controller.ObjectsOf[*corev1.PersistentVolumeClaim](env),
+		pods:   controller.ObjectsOf[*corev1.Pod](env),
+		tracks: !o.NoUnused,
+	}
 	p.pods.Index(byClaim, func(pod *corev1.Pod) (keys []string) {
 		for _, name := range claimsOf(pod) {
 			keys = append(keys, pod.Namespace+"/"+name)
 		}
 		return keys
 	})
-	return controller.New("pvcprotection", controller.ByObject(p.claims, p.reconcile), controller.Options{}).Watch(
+	c := controller.New("pvcprotection", controller.ByObject(p.claims, p.reconcile), controller.Options{})
+	if p.tracks {
+		c.Watch(controller.Watches(p.pods, p.boundClaims).If(
+			func(old, pod *corev1.Pod) bool { return terminated(pod) && !terminated(old) }))
+	}
+	return c.Watch(
 		controller.For(p.claims),
 		controller.Watches(p.pods, p.terminatingClaims).On(controller.Updated, controller.Deleted).If(
 			func(old, pod *corev1.Pod) bool { return shutDown(pod) && !shutDown(old) }),
@@ -53,12 +73,23 @@ func (p *protector) terminatingClaims(pod *corev1.Pod) (keys []controller.Key) {
 }
 
 func (p *protector) reconcile(ctx context.Context, c *corev1.PersistentVolumeClaim) (controller.Result, error) {
+	if p.tracks && c.DeletionTimestamp == nil && c.Status.Phase == corev1.ClaimBound {
+		updated, err := p.track(ctx, c)
+		if err != nil {
+			return controller.Result{}, err
+		}
+		c = updated
+	}
 	return controller.Protect(ctx, p.claims.API, c, finalizer, func() (bool, error) { return p.used(ctx, c) })
 }
 
 // used reports whether a pod uses the claim.
 func (p *protector) used(ctx context.Context, c *corev1.PersistentVolumeClaim) (bool, error) {
-	by := func(pod *corev1.Pod) bool { return uses(pod, c) }
+	return p.usedBy(ctx, c, func(pod *corev1.Pod) bool { return uses(pod, c) })
+}
+
+// usedBy reports whether a pod uses the claim, in the sense of by.
+func (p *protector) usedBy(ctx context.Context, c *corev1.PersistentVolumeClaim, by func(*corev1.Pod) bool) (bool, error) {
 	if slices.ContainsFunc(p.pods.Store().ByIndex(byClaim, c.Namespace+"/"+c.Name), by) {
 		return true, nil
 	}

@@ -20,7 +20,7 @@ func (p *pass) rollOut() error {
 			partition = int(*r.Partition)
 		}
 	}
-	if most == nil {
+	if most == nil || p.c.options.NoMaxUnavailable {
 		return p.rollOne(partition)
 	}
 	return p.rollSeveral(partition, *most)

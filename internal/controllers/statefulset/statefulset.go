@@ -24,6 +24,7 @@ const lateness = time.Second
 
 type sets struct {
 	env     controller.Env
+	options Options
 	all     controller.Objects[*appsv1.StatefulSet]
 	pods    podcontrol.Owned[*corev1.Pod]
 	claims  controller.Objects[*corev1.PersistentVolumeClaim]
@@ -34,10 +35,17 @@ type sets struct {
 	loop    *controller.Controller
 }
 
+// Options configure the controller.
+type Options struct {
+	// NoMaxUnavailable makes it replace one pod at a time, as without the feature gate MaxUnavailableStatefulSet.
+	NoMaxUnavailable bool
+}
+
 // New returns the StatefulSet controller.
-func New(env controller.Env) controller.Runner {
+func New(env controller.Env, o Options) controller.Runner {
 	c := &sets{
 		env:     env,
+		options: o,
 		all:     controller.ObjectsOf[*appsv1.StatefulSet](env),
 		pods:    podcontrol.OwnedOf[*corev1.Pod](env),
 		claims:  controller.ObjectsOf[*corev1.PersistentVolumeClaim](env),

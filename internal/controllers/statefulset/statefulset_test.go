@@ -29,7 +29,10 @@ type fixture struct {
 }
 
 func start(t *testing.T) fixture {
-	c := testenv.New(t, testenv.Options{}).Client(t)
+	return fixtureOf(t, testenv.New(t, testenv.Options{}).Client(t))
+}
+
+func fixtureOf(t *testing.T, c *client.Client) fixture {
 	return fixture{t, c,
 		client.For[*appsv1.StatefulSet](c).Namespace("default"), client.For[*corev1.Pod](c).Namespace("default"),
 		client.For[*corev1.PersistentVolumeClaim](c).Namespace("default"), client.For[*appsv1.ControllerRevision](c).Namespace("default")}

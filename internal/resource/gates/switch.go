@@ -14,11 +14,11 @@ func (a API) HasPlugin(name string) bool {
 	return !gated || a.Enabled(gate)
 }
 
-// others are the gates that the server asks for outside this package.
-var others = []string{"CBORServingAndStorage", "WatchList"}
+// others are the gates that the server and the controllers ask for outside this package and that guard no field.
+var others = []string{"CBORServingAndStorage", "PersistentVolumeClaimUnusedSinceTime", "WatchList"}
 
 // Switchable reports whether the server has both sides of a gate, so that it can be switched from its default in the
-// emulated version: the gates of fields and rules that are on in the newest version, CBORServingAndStorage and WatchList.
+// emulated version: the gates of fields and rules that are on in the newest version, and the others.
 func Switchable(gate string) bool {
 	switch {
 	case slices.Contains(others, gate):
