@@ -29,6 +29,7 @@ func mutatingWebhookStrategy() resource.Strategy {
 	r := resource.SpecOnly(func(c *admissionv1.MutatingWebhookConfiguration) *[]admissionv1.MutatingWebhook { return &c.Webhooks })
 	r.Default = defaultMutating
 	r.Validate = validateMutating
+	r.Warnings = warnMutating
 	r.ValidateUpdate = func(c, _ *admissionv1.MutatingWebhookConfiguration) field.ErrorList { return validateMutating(c) }
 	r.RequireResourceVersion = true
 	return r.Strategy()
@@ -40,6 +41,7 @@ func validatingWebhookStrategy() resource.Strategy {
 	})
 	r.Default = defaultValidating
 	r.Validate = validateValidating
+	r.Warnings = warnValidating
 	r.ValidateUpdate = func(c, _ *admissionv1.ValidatingWebhookConfiguration) field.ErrorList { return validateValidating(c) }
 	r.RequireResourceVersion = true
 	return r.Strategy()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fairlead.dev/internal/resource"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -37,10 +38,12 @@ var rules = slices.Concat(seLinuxRules(), []rule{
 	{"HPAGeneration", autoscalingv2.Resource("horizontalpodautoscalers"), keepGeneration},
 	{"MaxUnavailableStatefulSet", appsv1.Resource("statefulsets"), func(r *resource.Resource) { withoutDefault(r, maxUnavailable) }},
 	{"VolumeLimitScaling", storagev1.Resource("csidrivers"), func(r *resource.Resource) { withoutDefault(r, preventScheduling) }},
-	{"CSIServiceAccountTokenSecrets", storagev1.Resource("csidrivers"), func(r *resource.Resource) {
-		r.Strategy.Warnings, r.Strategy.UpdateWarnings = nil, nil // which advise to use the field
-	}},
+	{"ExcludeAdmissionWebhookVirtualResources", admissionv1.Resource("mutatingwebhookconfigurations"), withoutWarnings},
+	{"ExcludeAdmissionWebhookVirtualResources", admissionv1.Resource("validatingwebhookconfigurations"), withoutWarnings},
+	{"CSIServiceAccountTokenSecrets", storagev1.Resource("csidrivers"), withoutWarnings}, // which advise to use the field
 })
+
+func withoutWarnings(r *resource.Resource) { r.Strategy.Warnings, r.Strategy.UpdateWarnings = nil, nil }
 
 // check adds a function to the validation of a resource. Its errors replace those about the same fields.
 func check[T runtime.Object](r *resource.Resource, of func(obj, old T) field.ErrorList) {
