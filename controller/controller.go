@@ -41,6 +41,8 @@ type Options struct {
 	Log *slog.Logger
 	// Metrics, if set, exports the metrics of the controller and its queue.
 	Metrics *Metrics
+	// Volatile reports that the times of delayed keys are known to the queue only: after a restart they begin anew.
+	Volatile bool
 	// Trace records the effects of events. Nil means the trace of the first watched informer's client.
 	Trace *trace.Log
 }
@@ -53,6 +55,8 @@ type Controller struct {
 	queue *workqueue.Queue[Key]
 	meter *meter // nil without Options.Metrics
 
+	// started is set when the informers have synced.
+	started   atomic.Bool
 	panics    atomic.Int64
 	causes    causes
 	ownWrites ownWrites
@@ -124,6 +128,7 @@ func (c *Controller) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+	c.started.Store(true)
 	var workers sync.WaitGroup
 	for range c.o.Workers {
 		workers.Go(func() { c.work(ctx) })

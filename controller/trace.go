@@ -128,7 +128,13 @@ func (c *Controller) EnqueueFromAfter(ctx context.Context, k Key, d time.Duratio
 func (c *Controller) shown(l *trace.Log) {
 	l.RegisterQueue(c.name, func() trace.Queue {
 		s := c.queue.Stats()
-		return trace.Queue{Depth: s.Depth, Adds: s.Adds, Retries: s.Retries, Unfinished: s.Unfinished, Longest: s.Longest}
+		if !c.started.Load() {
+			s.Working = 1
+		}
+		return trace.Queue{
+			Depth: s.Depth, Working: s.Working, Delayed: s.Delayed, Next: s.Next, Volatile: c.o.Volatile,
+			Adds: s.Adds, Retries: s.Retries, Unfinished: s.Unfinished, Longest: s.Longest,
+		}
 	})
 }
 

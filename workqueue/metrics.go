@@ -36,6 +36,9 @@ type histograms struct {
 // counts is a queue's state at one moment.
 type counts struct {
 	depth         int
+	working       int
+	delayed       int
+	next          time.Duration // until the first delayed key is ready
 	adds, retries uint64
 	unfinished    time.Duration // how long all that is being worked on has been so, added up
 	longest       time.Duration
@@ -43,8 +46,10 @@ type counts struct {
 
 // Stats is a queue's state at one moment, as its metrics show it.
 type Stats struct {
-	// Depth is how many keys wait for a worker.
-	Depth int
+	// Depth is how many keys wait for a worker, Working how many are being worked on, and Delayed how many wait for their
+	// time. Next is the time until the first of these is ready.
+	Depth, Working, Delayed int
+	Next                    time.Duration
 	// Adds is how often a key was made ready, Retries how often because it had failed.
 	Adds, Retries uint64
 	// Unfinished is how long all that is being worked on has been so, added up, and Longest
@@ -55,7 +60,7 @@ type Stats struct {
 // Stats is the state now.
 func (q *Queue[K]) Stats() Stats {
 	c := q.counts()
-	return Stats{c.depth, c.adds, c.retries, c.unfinished, c.longest}
+	return Stats{c.depth, c.working, c.delayed, c.next, c.adds, c.retries, c.unfinished, c.longest}
 }
 
 // NewMetrics returns Metrics without queues.
@@ -120,7 +125,10 @@ func (q *Queue[K]) counts() counts {
 	q.lock()
 	defer q.unlock()
 	c := q.mu.counts
-	c.depth = q.mu.order.n
+	c.depth, c.working, c.delayed = q.mu.order.n, int(q.mu.working), q.mu.delays.n
+	if c.delayed > 0 {
+		c.next = max(0, q.mu.delays.first()-time.Since(q.begun))
+	}
 	if !q.mu.keys.times {
 		return c
 	}

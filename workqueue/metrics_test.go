@@ -86,7 +86,8 @@ func TestStats(t *testing.T) {
 			time.Sleep(time.Second)
 			get(t, q, "b")
 			time.Sleep(time.Second)
-			want := workqueue.Stats{Adds: 2}
+			q.AddAfter("c", time.Minute)
+			want := workqueue.Stats{Adds: 2, Working: 2, Delayed: 1, Next: time.Minute}
 			if times {
 				want.Unfinished, want.Longest = 3*time.Second, 2*time.Second
 			}

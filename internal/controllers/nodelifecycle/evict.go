@@ -44,7 +44,7 @@ func newEvictor(env controller.Env) controller.Runner {
 		rec:   env.Recorder.From("taint-eviction-controller", ""),
 	}
 	e.mu.plans = map[controller.Key]plan{}
-	e.loop = controller.New("tainteviction", e.reconcile, controller.Options{Workers: 8})
+	e.loop = controller.New("tainteviction", e.reconcile, controller.Options{Workers: 8, Volatile: true}) // see plan
 	return e.loop.Watch(controller.Handles(e.nodes, informer.Handler[*corev1.Node]{
 		Add: func(n *corev1.Node, _ bool) {
 			if len(executing(n)) > 0 {
