@@ -42,12 +42,15 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			timer.Reset(time.Until(wake))
 			due = timer.C
 		}
+		s.rests(wake)
 		select {
 		case <-ctx.Done():
 			return nil
 		case f := <-s.mail:
+			s.resting.Store(nil)
 			f()
 		case <-due:
+			s.resting.Store(nil)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,6 +27,7 @@ type Scheduler struct {
 	writes     chan func(context.Context)
 	preBinding sync.WaitGroup // goroutines of preBind
 	reports    *conditionWriter
+	resting    atomic.Pointer[resting] // nil while the loop works
 
 	// Owned by the goroutine of Run.
 	cluster  *cache.Cluster
@@ -63,6 +65,7 @@ func New(env controller.Env, o Options) *Scheduler {
 	}
 	s.reports = newReports(s.pods)
 	s.cluster = cache.NewCluster(s.objects)
+	env.Client.Trace().RegisterQueue("scheduler", s.state)
 	return s
 }
 

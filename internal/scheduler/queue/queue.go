@@ -172,6 +172,9 @@ func (q *Queue) flush(now time.Time) {
 	}
 }
 
+// Waiting returns the number of pods that are tried at a later time without an event.
+func (q *Queue) Waiting() int { return q.errorBackoff.Len() + q.unschedulable.Len() }
+
 func (q *Queue) nextTime() (next time.Time) {
 	if q.errorBackoff.Len() > 0 {
 		next = q.errorBackoff.pods[0].backoffUntil
