@@ -41,6 +41,9 @@ type Options struct {
 	// that sent the request, which waits for it. Metrics.Observe is one. To change the
 	// request itself, for a traceparent for example, use WrapTransport of the rest.Config.
 	Observe func(ctx context.Context, x Exchange)
+	// Discovery, if set, is a client of the same server, perhaps with another user, whose knowledge of the server's kinds
+	// this client shares. It also sends the requests for it.
+	Discovery *Client
 	// Trace, if set, records the arrivals of events in informers and the reconciles of
 	// controllers, and requests carry the reconcile that sent them.
 	Trace *trace.Log
@@ -63,7 +66,7 @@ type Client struct {
 	form   encoding // preferred
 	trace  *trace.Log
 	noCBOR atomic.Bool // the server has refused a body in CBOR
-	disco  discovery
+	disco  *discovery
 
 	resources sync.Map // reflect.Type -> Resource[T] that For made
 }
@@ -93,7 +96,11 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{scheme: o.Scheme, rest: r, form: prefer, trace: o.Trace}
-	c.disco.init(r)
+	if o.Discovery != nil {
+		c.disco = o.Discovery.disco
+	} else {
+		c.disco = newDiscovery(r)
+	}
 	return c, nil
 }
 
@@ -104,9 +111,7 @@ func (c *Client) As(user string) *Client {
 	of := *r.http
 	of.Transport = transport.NewImpersonatingRoundTripper(transport.ImpersonationConfig{UserName: user}, of.Transport)
 	r.http = &of
-	as := &Client{scheme: c.scheme, rest: &r, form: c.form, trace: c.trace}
-	as.disco.init(&r)
-	return as
+	return &Client{scheme: c.scheme, rest: &r, form: c.form, trace: c.trace, disco: newDiscovery(&r)}
 }
 
 // Scheme returns the scheme that maps kinds to Go types.

@@ -61,16 +61,17 @@ type asking struct {
 	err  error
 }
 
-func (d *discovery) init(r *REST) {
-	d.rest = r
+func newDiscovery(r *REST) *discovery {
+	d := &discovery{rest: r}
 	d.mu.asking = map[schema.GroupVersion]*asking{}
+	return d
 }
 
 // Mapping returns the resource of a kind. The answer is cached; a kind that is not in the
 // cache is looked up again each time. The error is a *meta.NoKindMatchError if the server
 // does not have the kind.
 func (c *Client) Mapping(ctx context.Context, gvk schema.GroupVersionKind) (Mapping, error) {
-	d := &c.disco
+	d := c.disco
 	if m, ok := d.known.Load(gvk); ok {
 		return m.(Mapping), nil
 	}
