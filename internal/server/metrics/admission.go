@@ -23,7 +23,7 @@ type AdmissionSteps struct {
 var operations = [...]admission.Verb{admission.Create, admission.Update, admission.Delete, admission.Connect}
 
 func newSteps() *AdmissionSteps {
-	return &AdmissionSteps{took: histogram("apiserver_admission_step_admission_duration_seconds",
+	return &AdmissionSteps{took: histogramVec("apiserver_admission_step_admission_duration_seconds",
 		"How long admission took, in seconds, by operation and step.", []float64{0.005, 0.025, 0.1, 0.5, 1, 2.5}, "operation", "rejected", "type")}
 }
 

@@ -43,13 +43,13 @@ const settles = time.Second
 func NewLifeMetrics(l *trace.Log) *lifeMetrics {
 	m := &lifeMetrics{
 		log: l,
-		hops: histogram("fairlead_event_hop_duration_seconds",
+		hops: histogramVec("fairlead_event_hop_duration_seconds",
 			"How long events took from the hop before to this one, in seconds.", dispatchBuckets, "hop"),
-		dispatch: histogram("apiserver_watch_events_dispatch_duration_seconds",
+		dispatch: histogramVec("apiserver_watch_events_dispatch_duration_seconds",
 			"How long events took from the store to the watchers, in seconds, by resource and stage; total is all of it.", dispatchBuckets, "group", "resource", "stage"),
-		waited: histogram("workqueue_queue_duration_seconds",
+		waited: histogramVec("workqueue_queue_duration_seconds",
 			"How long keys waited for a worker, in seconds, from the first event that queued them.", queueBuckets, "name"),
-		worked: histogram("workqueue_work_duration_seconds", "How long workers took for a key, in seconds.", queueBuckets, "name"),
+		worked: histogramVec("workqueue_work_duration_seconds", "How long workers took for a key, in seconds.", queueBuckets, "name"),
 		reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "controller_runtime_reconcile_total",
 			Help: "How many reconciles of this process have ended, by what came of them: success, requeue_after, conflict (tried again) or error.",
@@ -180,7 +180,7 @@ var (
 
 // histogram returns a histogram that is both a classic one, for dashboards, and a native one,
 // for scrapers that ask for it.
-func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+func histogramVec(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: name, Help: help, Buckets: buckets,
 		NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour,

@@ -38,7 +38,7 @@ func (e *encoder) appendEvent(dst []byte, ev watchcache.Event) ([]byte, error) {
 	}
 	dst = e.finish(dst, at, ev.Type)
 	e.sent.Events.Inc()
-	e.sent.Sizes.Observe(float64(len(dst) - at))
+	e.sent.Sizes.Observe(int64(len(dst) - at))
 	return dst, nil
 }
 
