@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/builtin"
@@ -42,12 +43,11 @@ import (
 
 // newServer assembles the API server over a store: authentication, authorization,
 // admission, discovery and OpenAPI. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, creds credentials, url string, local reach.Local, page *ui.Page, started *stages) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
-	rows := builtin.Of(o.API)
-	if o.Nodes > 0 {
-		rows = append(rows, metrics.Resources()...)
+func newServer(ctx context.Context, o Options, store store, creds credentials, url string, local reach.Local, page *ui.Page, started *stages, known known) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
+	resources := known.builtin
+	if resources == nil {
+		resources = builtinResources(o)
 	}
-	resources := policy.Checked(withoutVersions(rows, o.DisabledAPIs))
 	kinds, schemas := discovery.New(resources), openapi.New(resources, resource.Scheme())
 	schemas.CBOR = o.CBOR
 	var extensions *extension.Extensions
@@ -74,22 +74,14 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 		BookmarkEvery: o.pace().bookmarks,
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		Wire: func(c *server.Config, s *server.Server) (err error) {
-			if err := guard(c, s, o, creds, url, page); err != nil {
+			if err := guard(c, s, o, creds, url, page, known.roles); err != nil {
 				return err
 			}
 			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
 			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, store}.read
-			cert, key, err := creds.authority.FrontProxy().Client(bootstrap.FrontProxy)
-			if err != nil {
-				return err
-			}
-			proxy, err := tls.X509KeyPair(cert, key)
-			if err != nil {
-				return err
-			}
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
-				Certificate: proxy, Trust: bootstrap.Trust(creds.trusted()), Discovery: kinds, OpenAPI: schemas,
+				Certificate: sync.OnceValues(creds.frontProxy), Known: known.services, Trust: bootstrap.Trust(creds.trusted()), Discovery: kinds, OpenAPI: schemas,
 			})
 			if err != nil {
 				return err
@@ -100,7 +92,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 			}
 			extensions, err = extension.New(ctx, extension.Options{
 				Server: s, Builtin: resources, Log: o.Log, Webhook: extension.Webhooks(webhook.NewCaller(s.Network())),
-				Describes: []server.Describer{kinds, schemas, services},
+				Describes: []server.Describer{kinds, schemas, services}, Known: known.kinds,
 			})
 			if err != nil {
 				return err
@@ -120,6 +112,33 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 		},
 	})
 	return s, extensions, services, err
+}
+
+// known is the part of a state that a server has read, for the servers of its forks.
+type known struct {
+	builtin  []*resource.Resource
+	roles    *rbac.Shared
+	kinds    extension.Kinds
+	services aggregate.Known
+}
+
+// builtinResources returns the built-in resources that a server of the options serves.
+func builtinResources(o Options) []*resource.Resource {
+	rows := builtin.Of(o.API)
+	if o.Nodes > 0 {
+		rows = append(rows, metrics.Resources()...)
+	}
+	return policy.Checked(withoutVersions(rows, o.DisabledAPIs))
+}
+
+// frontProxy returns the front proxy's client certificate.
+func (c credentials) frontProxy() (*tls.Certificate, error) {
+	cert, key, err := c.authority.FrontProxy().Client(bootstrap.FrontProxy)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	return &pair, err
 }
 
 // withoutVersions returns the resources without the versions.
@@ -142,7 +161,7 @@ func withoutVersions(all []*resource.Resource, disabled []schema.GroupVersion) (
 }
 
 // guard sets authentication, authorization and admission.
-func guard(c *server.Config, s *server.Server, options Options, creds credentials, url string, page *ui.Page) error {
+func guard(c *server.Config, s *server.Server, options Options, creds credentials, url string, page *ui.Page, roles *rbac.Shared) error {
 	access := options.Access
 	objects := s.Lookup()
 	signer, err := token.NewIssuer(access.Issuers, creds.signing, creds.verifying...)
@@ -155,7 +174,8 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if creds.tokens != nil {
 		verifier = token.Union{creds.tokens, accounts}
 	}
-	roles := rbac.New(rbac.Caches{
+	grants := rbac.New(rbac.Caches{
+		Shared:              roles,
 		Roles:               s.Cache(rbacv1.Resource("roles")),
 		RoleBindings:        s.Cache(rbacv1.Resource("rolebindings")),
 		ClusterRoles:        s.Cache(rbacv1.Resource("clusterroles")),
@@ -170,7 +190,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if !access.NoAnonymous {
 		c.Authenticator = auth.WithAnonymous(c.Authenticator)
 	}
-	if c.Authorizer, err = authorizer(s, access, roles, creds.webhook); err != nil {
+	if c.Authorizer, err = authorizer(s, access, grants, creds.webhook); err != nil {
 		return err
 	}
 	quotas, err := newQuotas(s)
@@ -204,7 +224,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 		Quotas:     quotas,
 	}
 	if access.authorizes(AuthorizeRBAC) {
-		o.RBAC = roles
+		o.RBAC = grants
 	}
 	if access.NoPrivileged {
 		o.Dynamic = append(o.Dynamic, podsecurity.NoPrivileged{})
@@ -215,7 +235,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if options.Host != nil {
 		c.Admission = append(c.Admission, options.Host.Admission())
 	}
-	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: roles.Policy, Tokens: verifier})
+	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: grants.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
 	}

@@ -25,6 +25,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -45,8 +46,8 @@ const (
 	frontKeyFile  = "front-proxy-ca.key"
 )
 
-// Authority signs certificates and holds the token key. It is immutable and safe
-// for concurrent use, once it is complete.
+// Authority signs certificates and holds the token key. It is safe for concurrent use, once it
+// is complete.
 type Authority struct {
 	cert  *x509.Certificate
 	key   *ecdsa.PrivateKey
@@ -54,7 +55,8 @@ type Authority struct {
 	pem   []byte
 	front *Authority
 	// now is the clock of the certificates that it issues.
-	now func() time.Time
+	now    func() time.Time
+	recent recent
 }
 
 // frontProxyName is that of the authority of front proxies.
@@ -240,36 +242,43 @@ func (a *Authority) Signer() (*x509.Certificate, crypto.Signer) { return a.cert,
 // TokenKey signs service account tokens.
 func (a *Authority) TokenKey() *ecdsa.PrivateKey { return a.token }
 
-// Serving issues a server certificate for the given host names and addresses.
+// Serving issues a server certificate for the given host names and addresses. Calls with the same ones within an hour get
+// the same certificate.
 func (a *Authority) Serving(hosts ...string) (tls.Certificate, error) {
-	t, err := template(pkix.Name{CommonName: "fairlead"}, a.now(), certificateLife)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	for _, h := range hosts {
-		if ip := net.ParseIP(h); ip != nil {
-			t.IPAddresses = append(t.IPAddresses, ip)
-		} else {
-			t.DNSNames = append(t.DNSNames, h)
+	p, err := a.recent.get("serving "+strings.Join(hosts, " "), a.now(), func() (p pair, err error) {
+		t, err := template(pkix.Name{CommonName: "fairlead"}, a.now(), certificateLife)
+		if err != nil {
+			return p, err
 		}
-	}
-	certPEM, keyPEM, err := a.issue(t)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	return tls.X509KeyPair(certPEM, keyPEM)
+		t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+		for _, h := range hosts {
+			if ip := net.ParseIP(h); ip != nil {
+				t.IPAddresses = append(t.IPAddresses, ip)
+			} else {
+				t.DNSNames = append(t.DNSNames, h)
+			}
+		}
+		if p.cert, p.key, err = a.issue(t); err == nil {
+			p.serving, err = tls.X509KeyPair(p.cert, p.key)
+		}
+		return p, err
+	})
+	return p.serving, err
 }
 
 // Client issues a client certificate: Kubernetes reads the user's name from its
-// common name and the groups from its organizations.
+// common name and the groups from its organizations. Calls with the same ones within an hour get the same certificate.
 func (a *Authority) Client(user string, groups ...string) (certPEM, keyPEM []byte, err error) {
-	t, err := template(pkix.Name{CommonName: user, Organization: groups}, a.now(), certificateLife)
-	if err != nil {
-		return nil, nil, err
-	}
-	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	return a.issue(t)
+	p, err := a.recent.get(fmt.Sprintf("client %q %q", user, groups), a.now(), func() (p pair, err error) {
+		t, err := template(pkix.Name{CommonName: user, Organization: groups}, a.now(), certificateLife)
+		if err != nil {
+			return p, err
+		}
+		t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+		p.cert, p.key, err = a.issue(t)
+		return p, err
+	})
+	return p.cert, p.key, err
 }
 
 func (a *Authority) issue(t *x509.Certificate) (certPEM, keyPEM []byte, err error) {

@@ -42,16 +42,34 @@ func New(text []byte, o Options) (*Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	var convert Converter = rename{}
-	if c := d.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
-		convert = unreachable{}
-		if o.Webhook != nil {
-			convert = o.Webhook(d)
-		}
-	}
-	k := &Kind{text: new(atomic.Pointer[[]byte]), key: o.Key, since: o.Revision, at: new(atomic.Int64), convert: convert}
+	k := &Kind{text: new(atomic.Pointer[[]byte]), key: o.Key, since: o.Revision, at: new(atomic.Int64), convert: o.converter(d)}
 	k.Renew(o.Revision, text)
 	return k.setDefinition(d), nil
+}
+
+// converter returns the converter of a definition.
+func (o Options) converter(d *apiextensionsv1.CustomResourceDefinition) Converter {
+	c := d.Spec.Conversion
+	switch {
+	case c == nil || c.Strategy != apiextensionsv1.WebhookConverter:
+		return rename{}
+	case o.Webhook == nil:
+		return unreachable{}
+	}
+	return o.Webhook(d)
+}
+
+// For returns the kind for another server, whose dependencies are o. The two share the definition and the compiled schemas.
+func (k *Kind) For(o Options) *Kind {
+	other := &Kind{
+		Definition: k.Definition, text: new(atomic.Pointer[[]byte]), key: o.Key, since: k.since, at: new(atomic.Int64), tag: k.tag,
+		convert: o.converter(k.Definition), schemas: k.schemas, versions: map[string]*version{},
+	}
+	other.Renew(o.Revision, *k.text.Load())
+	for name, v := range k.versions {
+		other.versions[name] = &version{CustomResourceDefinitionVersion: v.CustomResourceDefinitionVersion, kind: other, rules: v.rules}
+	}
+	return other
 }
 
 // setDefinition sets the fields that depend on the state of the definition.

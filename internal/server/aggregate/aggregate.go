@@ -41,12 +41,33 @@ type Options struct {
 	Discovery *discovery.Handler
 	// OpenAPI is passed the documents of other servers.
 	OpenAPI *openapi.Handler
-	// Certificate is the front proxy's client certificate. Other servers trust its holder's headers about the user
-	// of a request.
-	Certificate tls.Certificate
+	// Certificate returns the front proxy's client certificate, when a server asks for it. Other servers trust its holder's
+	// headers about the user of a request.
+	Certificate func() (*tls.Certificate, error)
 	// Trust is the ConfigMap that tells other servers which certificates to trust. It is restored if it is changed.
 	Trust *corev1.ConfigMap
+	// Known are API services of another server whose store began like this one's: they are not read again.
+	Known Known
 	Log   *slog.Logger // nil discards
+}
+
+// Known are stored API services that several servers may know, by their name and revision.
+type Known map[revised]*known
+
+type revised struct {
+	name string
+	at   storage.Revision
+}
+
+// Known returns the API services as they are stored.
+func (s *Services) Known() Known {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := Known{}
+	for name, k := range s.mu.known {
+		all[revised{name, k.from}] = k
+	}
+	return all
 }
 
 // Services manages the API services of a server. As a prometheus.Collector it reports their availability.
@@ -73,7 +94,7 @@ type Services struct {
 	}
 }
 
-// known is a stored API service.
+// known is a stored API service. It is not modified.
 type known struct {
 	from    storage.Revision
 	name    string
@@ -135,9 +156,11 @@ func (s *Services) sync(ctx context.Context) error {
 		if was := s.mu.known[o.Name()]; was != nil && was.from == o.Revision() {
 			continue
 		}
-		k, err := read(o)
-		if err != nil {
-			return err
+		k := s.o.Known[revised{o.Name(), o.Revision()}]
+		if k == nil {
+			if k, err = read(o); err != nil {
+				return err
+			}
 		}
 		s.mu.known[k.name] = k
 	}

@@ -48,7 +48,7 @@ func (r *remote) port() int32 { return ptr.Deref(r.spec.Service.Port, 443) }
 func (s *Services) newRemote(k *known) *remote {
 	r := &remote{name: k.name, spec: k.spec, seen: make(chan struct{}, 1), read: make(chan struct{})}
 	config := &tls.Config{
-		MinVersion: tls.VersionTLS12, InsecureSkipVerify: k.spec.InsecureSkipTLSVerify, Certificates: []tls.Certificate{s.o.Certificate},
+		MinVersion: tls.VersionTLS12, InsecureSkipVerify: k.spec.InsecureSkipTLSVerify, GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return s.o.Certificate() },
 		ServerName: k.spec.Service.Name + "." + k.spec.Service.Namespace + ".svc",
 		NextProtos: []string{"h2", "http/1.1"},
 	}

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -101,7 +102,8 @@ func (t *Table) cache(hub *watchcache.Hub, r *resource.Resource, sharing []*reso
 	o := watchcache.Options{Prefix: prefix, Namespaced: r.Namespaced, Group: r.Group, Resource: r.Plural}
 	for _, other := range sharing {
 		if other.Custom == nil && !other.SharesStorage {
-			o.Read, o.TypePrefix = adopt.For(other).Read, TypePrefix(other.StorageGVK())
+			reader := sync.OnceValue(func() *adopt.Reader { return adopt.For(other) }) // rarely needed
+			o.Read, o.TypePrefix = func(value []byte) ([]byte, error) { return reader().Read(value) }, TypePrefix(other.StorageGVK())
 		}
 	}
 	known := map[string]bool{}

@@ -26,6 +26,8 @@ type Options struct {
 	Builtin []*resource.Resource
 	// Describes are passed each new set of resources, as in server.Server.Set.
 	Describes []server.Describer
+	// Known are kinds of another server whose store began like this one's: they are not read again.
+	Known Kinds
 	// Webhook returns the converter of a definition with a conversion webhook.
 	Webhook func(*apiextensionsv1.CustomResourceDefinition) custom.Converter
 	Log     *slog.Logger // nil discards
@@ -42,6 +44,27 @@ type Extensions struct {
 	// at is the revision up to which definitions have taken effect.
 	at        atomic.Int64
 	deletions deletions
+}
+
+// Kinds are kinds that several servers may serve, by the name and revision of their definition.
+type Kinds map[revised]*served
+
+type revised struct {
+	name string
+	at   storage.Revision
+}
+
+// Kinds returns the kinds that are served and whose definitions have their final status.
+func (x *Extensions) Kinds() Kinds {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all := Kinds{}
+	for name, s := range x.mu.served {
+		if !s.open {
+			all[revised{name, s.from}] = s
+		}
+	}
+	return all
 }
 
 // served is a definition in effect.

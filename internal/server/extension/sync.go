@@ -55,14 +55,13 @@ func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 		if was != nil && was.from == o.Revision() {
 			continue
 		}
-		k, err := custom.New(o.Value(), custom.Options{Key: o.Key(), Revision: int64(o.Revision()), Webhook: x.o.Webhook})
+		now, err := x.read(o)
 		if err != nil {
 			x.o.Log.Error("custom resource definition ignored", "name", name, "error", err)
 			delete(there, name)
 			continue
 		}
-		now := &served{from: o.Revision(), kind: k, definition: k.Definition, open: !settled(k.Definition)}
-		if was != nil && was.kind.Same(k) {
+		if was != nil && was.kind.Same(now.kind) {
 			now.kind, now.rows = was.kind, was.rows
 			now.kind.Renew(int64(o.Revision()), o.Value())
 		} else {
@@ -77,6 +76,19 @@ func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// read returns a definition that is not in effect yet.
+func (x *Extensions) read(o *watchcache.Object) (*served, error) {
+	options := custom.Options{Key: o.Key(), Revision: int64(o.Revision()), Webhook: x.o.Webhook}
+	if known := x.o.Known[revised{o.Name(), o.Revision()}]; known != nil {
+		return &served{from: known.from, kind: known.kind.For(options), definition: known.definition}, nil
+	}
+	k, err := custom.New(o.Value(), options)
+	if err != nil {
+		return nil, err
+	}
+	return &served{from: o.Revision(), kind: k, definition: k.Definition, open: !settled(k.Definition)}, nil
 }
 
 // every selects all definitions except unreadable ones.

@@ -3,26 +3,40 @@ package rbac
 import (
 	"context"
 	"encoding/json"
+	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
 
 // Caches are the watch caches that a Source reads.
 type Caches struct {
 	Roles, RoleBindings, ClusterRoles, ClusterRoleBindings *watchcache.Cache
+	// Shared has decoded objects that sources of several stores share; nil for none.
+	Shared *Shared
 }
+
+// Shared are the decoded objects of stores that began alike, up to a revision. Make it with NewShared. It is safe for
+// concurrent use.
+type Shared struct {
+	upTo    storage.Revision
+	objects sync.Map // key of the object -> pointer to it
+}
+
+// NewShared returns Shared for stores that are the same up to a revision.
+func NewShared(upTo storage.Revision) *Shared { return &Shared{upTo: upTo} }
 
 // Source follows the caches with a cursor in each; a Poll without changes costs four checks. It waits for no bell,
 // so everything in a cache counts.
 func (c Caches) Source() Source {
 	return &caches{
-		roles:               follower[rbacv1.Role]{cache: c.Roles},
-		roleBindings:        follower[rbacv1.RoleBinding]{cache: c.RoleBindings},
-		clusterRoles:        follower[rbacv1.ClusterRole]{cache: c.ClusterRoles},
-		clusterRoleBindings: follower[rbacv1.ClusterRoleBinding]{cache: c.ClusterRoleBindings},
+		roles:               follower[rbacv1.Role]{cache: c.Roles, shared: c.Shared},
+		roleBindings:        follower[rbacv1.RoleBinding]{cache: c.RoleBindings, shared: c.Shared},
+		clusterRoles:        follower[rbacv1.ClusterRole]{cache: c.ClusterRoles, shared: c.Shared},
+		clusterRoleBindings: follower[rbacv1.ClusterRoleBinding]{cache: c.ClusterRoleBindings, shared: c.Shared},
 	}
 }
 
@@ -57,6 +71,7 @@ func (c *caches) Poll(ctx context.Context) (o Objects, changed bool, err error) 
 // follower keeps the decoded objects of one cache.
 type follower[T any] struct {
 	cache   *watchcache.Cache
+	shared  *Shared
 	watcher *watchcache.Watcher
 	objects map[string]*T
 }
@@ -113,12 +128,30 @@ var readable = watchcache.Selection{Readable: true}
 
 // put adds an object. One that cannot be decoded grants no rights.
 func (f *follower[T]) put(o *watchcache.Object) {
-	t := new(T)
-	if json.Unmarshal(o.Value(), t) != nil {
+	t, err := f.decode(o)
+	if err != nil {
 		delete(f.objects, o.Key())
 		return
 	}
 	f.objects[o.Key()] = t
+}
+
+// decode returns the decoded object, which must not be modified.
+func (f *follower[T]) decode(o *watchcache.Object) (*T, error) {
+	share := f.shared != nil && o.Revision() <= f.shared.upTo
+	if share {
+		if t, ok := f.shared.objects.Load(o.Key()); ok {
+			return t.(*T), nil
+		}
+	}
+	t := new(T)
+	if err := json.Unmarshal(o.Value(), t); err != nil {
+		return nil, err
+	}
+	if share {
+		f.shared.objects.Store(o.Key(), t)
+	}
+	return t, nil
 }
 
 func (f *follower[T]) list() []*T {
