@@ -18,34 +18,38 @@ import (
 // to these; see internal/server/reach.
 const declarations = "fairlead-simulated-nodes"
 
-// Simulates reports whether an address belongs to one of the nodes or to the range from which they give addresses
-// to pods.
-func (ns *Nodes) Simulates(ip netip.Addr) bool {
-	if ns.options.PodCIDR.Contains(ip) {
+// Simulates reports whether an address belongs to one of the nodes that the options describe, or to the range from
+// which they give addresses to pods.
+func (o Options) Simulates(ip netip.Addr) bool {
+	o = o.complete()
+	if o.Count == 0 {
+		return false
+	}
+	if o.PodCIDR.Contains(ip) {
 		return true
 	}
-	first, last, made := ns.own()
+	first, last, made := o.own()
 	return made && first.Compare(ip) <= 0 && ip.Compare(last) <= 0
 }
 
 // own returns the first and last of the nodes' own addresses. made is false if they report the one at which their
 // kubelets listen instead.
-func (ns *Nodes) own() (first, last netip.Addr, made bool) {
-	if ns.options.Endpoint.IsValid() || ns.options.Count == 0 {
+func (o Options) own() (first, last netip.Addr, made bool) {
+	if o.Endpoint.IsValid() || o.Count == 0 {
 		return first, last, false
 	}
-	first, err := ns.address(0)
+	first, err := o.address(0)
 	if err != nil {
 		return first, last, false
 	}
-	last, err = ns.address(ns.options.Count - 1)
+	last, err = o.address(o.Count - 1)
 	return first, last, err == nil
 }
 
 // declare tells the server which addresses are invented, before the first is used.
 func (ns *Nodes) declare(ctx context.Context) error {
 	spans := []string{ns.options.PodCIDR.Masked().String()}
-	if first, last, made := ns.own(); made {
+	if first, last, made := ns.options.own(); made {
 		spans = append(spans, fmt.Sprintf("%s-%s", first, last))
 	}
 	return ns.declareAs(ctx, strings.TrimRight(ns.options.NamePrefix, "-."), strings.Join(spans, " "))

@@ -28,13 +28,17 @@ func (k *kubelet) run(ctx context.Context) {
 	k.mu.registered = true
 	k.beat()
 	k.mu.Unlock()
-	revision := ""
+	revision, first := "", true
 	for ctx.Err() == nil {
 		if revision == "" && !k.join(ctx, func(ctx context.Context) (err error) {
 			revision, err = k.list(ctx)
 			return err
 		}) {
 			continue
+		}
+		if first {
+			first = false
+			k.hasJoined()
 		}
 		began := time.Now()
 		err := k.follow(ctx, &revision)

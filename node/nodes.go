@@ -39,6 +39,9 @@ type Nodes struct {
 	// watching counts the watches of objects that pods use. Workers of the queue work start them.
 	watching sync.WaitGroup
 	all      atomic.Pointer[[]*kubelet] // set by Run
+	// absent is how many nodes have not joined yet, and joined is closed when all have.
+	absent atomic.Int64
+	joined chan struct{}
 }
 
 // joinWorkers is how many nodes register or list at a time.
@@ -57,6 +60,9 @@ func New(env controller.Env, o Options) *Nodes {
 		stageQueue: workqueue.New(workqueue.Options[*kubelet]{Name: "node-stages", MaxDelay: 30 * time.Second}),
 		joining:    make(chan struct{}, joinWorkers),
 	}
+	ns.absent.Store(int64(o.Count))
+	ns.joined = make(chan struct{})
+	env.Client.Trace().RegisterQueue("nodes", ns.state)
 	ns.lifecycle = &lifecycle.Staged{
 		Stages: func() stage.Stages { return ns.options.Definitions.Stages("Pod") },
 		Other: &lifecycle.BuiltIn{
@@ -103,7 +109,7 @@ type kubelet struct {
 }
 
 func (ns *Nodes) kubelet(i int) (*kubelet, error) {
-	ip, err := ns.address(i)
+	ip, err := ns.options.address(i)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +130,8 @@ func (ns *Nodes) kubelet(i int) (*kubelet, error) {
 }
 
 // address returns the address of the i-th node.
-func (ns *Nodes) address(i int) (netip.Addr, error) {
-	return addresses.Offset(ns.options.NodeCIDR, uint64(2<<16+i+2)) // 172.18.0.2 is the first by default
+func (o Options) address(i int) (netip.Addr, error) {
+	return addresses.Offset(o.NodeCIDR, uint64(2<<16+i+2)) // 172.18.0.2 is the first by default
 }
 
 // pod returns the pod of a UID; nil if the node does not have it.

@@ -37,6 +37,9 @@ func (ns *Nodes) Run(ctx context.Context) error {
 	}
 	var all sync.WaitGroup
 	defer all.Wait()
+	defer ns.work.Close() // a timer of a delayed key would keep the nodes in memory
+	defer ns.heartbeats.Close()
+	defer ns.stageQueue.Close()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if err := ns.followKinds(ctx, &all); err != nil {

@@ -24,7 +24,8 @@ type Base struct {
 	webhooks Webhooks
 }
 
-// Prepare starts a control plane as Start does, calls fixtures to fill it, stops it, and keeps its state: its objects with
+// Prepare starts a control plane as Start does, calls fixtures to fill it, waits up to five seconds until its controllers
+// are idle, stops it, and keeps its state: its objects with
 // their UIDs and revisions, certificates and users. Fork then starts control planes with that state, none of which sees or
 // disturbs another. fixtures may be nil; goroutines and clients that it starts must end before it returns. Prepare returns
 // its error. An error leaves no file and no goroutine behind.
@@ -41,8 +42,13 @@ func Prepare(ctx context.Context, o Options, fixtures func(*Env) error) (*Base, 
 		b.log = &serialWriter{to: o.Log}
 	}
 	o.Faults, o.Log = nil, b.log
-	e, err := Start(ctx, o)
+	p, err := newPlan(o)
 	if err != nil {
+		return nil, fmt.Errorf("%s: %w", agent, err)
+	}
+	e := newEnv(p)
+	e.sleeps = true // as its forks will
+	if err := e.run(ctx, o, p); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(e.freeze(ctx, b, fixtures), e.Stop()); err != nil {

@@ -35,6 +35,8 @@ type local struct {
 	// origin is the base of a fork, and place is that of its control plane.
 	origin *Base
 	place  controlplane.Place
+	// sleeps makes the control plane sleep while it is idle.
+	sleeps bool
 
 	// resets guards cp, which Reset replaces, and halt, which stops it.
 	resets sync.Mutex
@@ -111,6 +113,7 @@ func (e *Env) options(o Options, p plan) (c controlplane.Options, err error) {
 		InMemory:    o.DataDir == "",
 		Listen:      "127.0.0.1:0",
 		VirtualTime: o.Bubble,
+		Sleeps:      e.sleeps,
 		Controllers: o.Controllers,
 		Scheduler:   !o.NoScheduler,
 		Scheduling:  o.Scheduling,

@@ -23,7 +23,7 @@ func (h *Host) create(ctx context.Context, object *Cluster, failed func()) (*clu
 		return c, c.fork(ctx, *from)
 	}
 	o := controlplane.Options{
-		InMemory: true, API: h.options.API, Clock: h.options.Clock, VirtualTime: h.options.Clock != nil, Network: h.options.Network,
+		InMemory: true, Sleeps: true, API: h.options.API, Clock: h.options.Clock, VirtualTime: h.options.Clock != nil, Network: h.options.Network,
 		Controllers: object.Spec.Controllers, Scheduler: ptr.Deref(object.Spec.Scheduler, true), Nodes: ptr.Deref(object.Spec.Nodes, defaultNodes),
 		Front: c.place.Front, Redirects: c.place.Redirects, MaxStoreBytes: c.place.MaxStoreBytes,
 		Faults: c.place.Faults, Trace: c.place.Trace, Log: c.place.Log,

@@ -57,6 +57,15 @@ type clientSide struct {
 	elect *leader.Timing
 	// local gets the nodes that run here, if a server of this process should reach them.
 	local *simulated
+	// built is called when a part has registered its queues; nil if no one waits for that.
+	built func()
+}
+
+// isBuilt reports that a part has registered its queues.
+func (s clientSide) isBuilt() {
+	if s.built != nil {
+		s.built()
+	}
 }
 
 // once runs a part, now or when its turn comes, until ctx ends.
@@ -157,6 +166,7 @@ func (s clientSide) runControllers(ctx context.Context, list []string) error {
 			return nil
 		})
 	}
+	s.isBuilt()
 	informers.Start(ctx)
 	err = group.Wait()
 	informers.Stop()
@@ -179,6 +189,7 @@ func (s clientSide) runScheduler(ctx context.Context, o scheduler.Options) error
 	}
 	defer env.Recorder.Close()
 	run := scheduler.New(env, o)
+	s.isBuilt()
 	informers.Start(ctx)
 	defer informers.Stop()
 	return run.Run(ctx)
@@ -213,6 +224,7 @@ func (s clientSide) runNodes(ctx context.Context, o node.Options) error {
 // withVolumes runs nodes, and the driver of their simulated volumes.
 func (s clientSide) withVolumes(ctx context.Context, env controller.Env, informers *informer.Set, nodes controller.Runner) error {
 	driver := volumes.New(env)
+	s.isBuilt()
 	informers.Start(ctx)
 	defer informers.Stop()
 	group, ctx := errgroup.WithContext(ctx)

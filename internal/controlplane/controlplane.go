@@ -27,7 +27,6 @@ import (
 	"fairlead.dev/internal/server/extension"
 	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/internal/server/ui"
-	"fairlead.dev/node"
 	"fairlead.dev/server"
 	"fairlead.dev/storage/etcdserver"
 	"fairlead.dev/storage/local"
@@ -46,6 +45,8 @@ type ControlPlane struct {
 	// base is the state to begin with; nil for that of the data directory, or an empty one.
 	base  *Frozen
 	store store
+	// sleeper runs the client side if it sleeps while there is no work; otherwise nil.
+	sleeper *sleeper
 	// credentials are its keys and certificates.
 	credentials credentials
 	server      *server.Server
@@ -99,7 +100,11 @@ func begin(ctx context.Context, o Options, base *Frozen) (*ControlPlane, error) 
 		o.Definitions = &kwok.Definitions{} // the nodes and their usage have one
 	}
 	o.Access.setDefaults()
+	if o.sleeps() && o.Trace == nil {
+		o.Trace = trace.New(trace.Options{}) // which has the state of the queues
+	}
 	cp := &ControlPlane{options: o, base: base, page: ui.New(), stopped: make(chan struct{})}
+	cp.simulated.options = o.nodes()
 	if err := cp.start(ctx); err != nil {
 		cp.Stop()
 		return nil, err
@@ -126,7 +131,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if o.Front != nil {
 		cp.credentials.servingCA = o.Front.CA
 	}
-	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.credentials, cp.URL(), &cp.simulated, cp.page, &cp.started); err != nil {
+	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.wakingStore(), cp.credentials, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
 		return err
 	}
 	cp.started.reach(assembled)
@@ -167,6 +172,16 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	o.progress("Kubeconfig", cp.KubeconfigPath())
 	return cp.startClients()
+}
+
+// wakingStore returns the store, whose commits wake the client side if it sleeps.
+func (cp *ControlPlane) wakingStore() store {
+	if !cp.options.sleeps() || len(cp.parts()) == 0 {
+		return cp.store
+	}
+	cp.sleeper = &sleeper{store: cp.store, log: cp.options.Trace}
+	cp.simulated.sleeper = cp.sleeper
+	return wakingStore{cp.store, cp.sleeper}
 }
 
 // listen opens the ports, or takes the address of the Front.
@@ -297,17 +312,35 @@ func (cp *ControlPlane) writeClientFiles() error {
 	return kubeconfig.Write(cp.KubeconfigPath(), cp.entry)
 }
 
-// startClients starts the parts that speak to the server.
-func (cp *ControlPlane) startClients() error {
+// part is a part of the client side.
+type part struct {
+	name, detail string
+	run          func(context.Context, clientSide) error
+}
+
+// parts are the parts of the client side that the options ask for.
+func (cp *ControlPlane) parts() (all []part) {
+	o := cp.options
+	if n := len(selected(o.Controllers)); n > 0 {
+		all = append(all, part{"Controllers", strconv.Itoa(n) + " running", func(ctx context.Context, s clientSide) error { return s.controllers(ctx, o.Controllers) }})
+	}
+	if o.Scheduler {
+		all = append(all, part{"Scheduler", "running", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, o.Scheduling) }})
+	}
+	if o.Nodes > 0 {
+		all = append(all, part{"Nodes", strconv.Itoa(o.Nodes) + " simulated", func(ctx context.Context, s clientSide) error { return s.nodes(ctx, o.nodes()) }})
+	}
+	return all
+}
+
+// clientSide returns the client side of the server.
+func (cp *ControlPlane) clientSide() (clientSide, error) {
 	tokens, err := token.NewSecretSigner(cp.credentials.signing)
 	if err != nil {
-		return err
+		return clientSide{}, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	cp.clients, ctx = errgroup.WithContext(ctx)
-	cp.stopClients = stop
 	cert, key := cp.credentials.authority.Signer()
-	side := clientSide{
+	return clientSide{
 		wire: inProcess(cp.server, cp.options), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
 		settings: settings{
 			caBundle: cp.credentials.servingCA,
@@ -316,34 +349,48 @@ func (cp *ControlPlane) startClients() error {
 			pace:     cp.options.pace(),
 			api:      cp.options.API,
 		},
+	}, nil
+}
+
+// startClients starts the parts that speak to the server, or lets them sleep.
+func (cp *ControlPlane) startClients() error {
+	ctx, stop := context.WithCancel(context.Background())
+	cp.clients, ctx = errgroup.WithContext(ctx)
+	cp.stopClients = stop
+	parts := cp.parts()
+	run := func(ctx context.Context, built func()) error {
+		side, err := cp.clientSide() // a new one for each run, since the last one's caches are out of date
+		if err != nil {
+			return err
+		}
+		side.built = built
+		group, ctx := errgroup.WithContext(ctx)
+		for _, p := range parts {
+			group.Go(func() error { return p.run(ctx, side) })
+		}
+		return group.Wait()
 	}
-	o := cp.options
-	if n := len(selected(o.Controllers)); n > 0 {
-		cp.clients.Go(func() error { return side.controllers(ctx, o.Controllers) })
-		o.progress("Controllers", strconv.Itoa(n)+" running")
+	switch {
+	case cp.sleeper != nil:
+		cp.sleeper.run, cp.sleeper.parts = run, len(parts)
+		cp.sleeper.begin(ctx, cp.clients, cp.base.begins())
+	case len(parts) > 0:
+		cp.clients.Go(func() error { return run(ctx, nil) })
 	}
-	if o.Scheduler {
-		cp.clients.Go(func() error { return side.scheduler(ctx, o.Scheduling) })
-		o.progress("Scheduler", "running")
+	for _, p := range parts {
+		cp.options.progress(p.name, p.detail)
 	}
-	if o.Nodes > 0 {
-		cp.clients.Go(func() error {
-			return side.nodes(ctx, node.Options{Count: o.Nodes, Capacity: o.NodeCapacity, Template: o.NodeTemplate, RareHeartbeats: o.pace().rareHeartbeats, Definitions: o.Definitions, Kinds: o.Kinds})
-		})
-		o.progress("Nodes", strconv.Itoa(o.Nodes)+" simulated")
+	if host := cp.options.Host; host != nil {
+		cp.clients.Go(func() error { return host.Run(ctx, cp) })
 	}
-	if o.Host != nil {
-		cp.clients.Go(func() error { return o.Host.Run(ctx, cp) })
-	}
-	go func() {
+	context.AfterFunc(ctx, func() {
 		// A part that fails stops the others: half a control plane would seem alive and do
 		// no work. In an ordinary stop the server keeps answering until the parts have
 		// ended.
-		<-ctx.Done()
 		if !errors.Is(context.Cause(ctx), context.Canceled) {
 			cp.stopServing()
 		}
-	}()
+	})
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/memnet"
+	"fairlead.dev/internal/server/auth/rbac"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
@@ -19,6 +20,26 @@ type Frozen struct {
 	options     Options
 	store       *local.Store
 	credentials credentials
+	// known is the part of it that the control plane's server had read.
+	known known
+	// idle is whether the control plane was idle in the state.
+	idle idleState
+}
+
+// begins returns whether a control plane with the state, or without one, begins asleep.
+func (f *Frozen) begins() idleState {
+	if f == nil {
+		return idleState{}
+	}
+	return f.idle
+}
+
+// read returns the part of the state, if there is one, that need not be read again.
+func (f *Frozen) read() known {
+	if f == nil {
+		return known{}
+	}
+	return f.known
 }
 
 // Freeze stops the control plane as Stop does and returns its state, which the caller closes. The control plane must be
@@ -28,6 +49,8 @@ func (cp *ControlPlane) Freeze(ctx context.Context) (*Frozen, error) {
 		return nil, errors.New("only a control plane in memory can be frozen")
 	}
 	// The parts end before the state is taken, so that none of them is in the middle of its work.
+	r := cp.settle(ctx)
+	cp.sleeper.close()
 	cp.stopClients()
 	if err := errors.Join(ignoreCancel([]error{cp.clients.Wait()})...); err != nil {
 		return nil, err
@@ -36,6 +59,7 @@ func (cp *ControlPlane) Freeze(ctx context.Context) (*Frozen, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.idle = r
 	if err := cp.Stop(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -54,11 +78,27 @@ func (cp *ControlPlane) Snapshot(ctx context.Context, at storage.Revision) (*Fro
 	if cp.options.Host != nil {
 		o.Without = cp.options.Host.Prefixes()
 	}
+	r := cp.idleState()
 	kept, err := live.Fork(ctx, at, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Frozen{options: cp.options, store: kept, credentials: cp.credentials}, nil
+	if kept.Revision() != live.Revision() {
+		r = idleState{}
+	}
+	return &Frozen{options: cp.options, store: kept, credentials: cp.credentials, known: cp.known(kept.Revision()), idle: r}, nil
+}
+
+// known returns the part of the state at a revision that the server has read.
+func (cp *ControlPlane) known(at storage.Revision) known {
+	k := known{roles: rbac.NewShared(at), kinds: cp.extensions.Kinds(), services: cp.services.Known()}
+	if cp.base != nil {
+		k.builtin = cp.base.known.builtin
+	}
+	if k.builtin == nil {
+		k.builtin = builtinResources(cp.options)
+	}
+	return k
 }
 
 // Revisions returns the first and the last revision of which Snapshot takes the state, and whether it takes any.
@@ -100,7 +140,7 @@ type Place struct {
 // place, and it is no Host; all others are those that the frozen control plane was started with. ctx limits the start only.
 func (f *Frozen) Fork(ctx context.Context, place Place) (*ControlPlane, error) {
 	o := f.options
-	o.InMemory, o.Host, o.Elect = true, nil, nil
+	o.InMemory, o.Sleeps, o.Host, o.Elect = true, true, nil, nil
 	o.DataDir, o.Kubeconfig, o.Listen, o.EtcdListen = place.DataDir, place.Kubeconfig, place.Listen, place.EtcdListen
 	o.Network, o.Front, o.Redirects, o.MaxStoreBytes = place.Network, place.Front, place.Redirects, place.MaxStoreBytes
 	o.Faults, o.Trace, o.Progress, o.Warning, o.Log = place.Faults, place.Trace, place.Progress, place.Warning, place.Log

@@ -253,7 +253,7 @@ func TestFreezeRefused(t *testing.T) {
 func BenchmarkForkFrozen(b *testing.B) {
 	for _, kinds := range []int{0, 100} {
 		b.Run(fmt.Sprintf("crds=%d", kinds), func(b *testing.B) {
-			f := frozen(b, controlplane.Options{Controllers: []string{"*"}, Scheduler: true}, kinds, 1000)
+			f := frozen(b, controlplane.Options{Controllers: []string{"*"}, Scheduler: true, Nodes: 3, Sleeps: true}, kinds, 1000)
 			dir := b.TempDir()
 			var ms []float64
 			for b.Loop() {

@@ -11,21 +11,26 @@ import (
 
 // inProcess is the wire in memory: each user gets a client whose requests go
 // straight to the server's handler, with that user in their context. They pass
-// authorization and admission as everybody's do.
+// authorization and admission as everybody's do. They share one discovery.
 func inProcess(s *server.Server, o Options) wire {
 	var mu sync.Mutex
 	clients := map[string]*client.Client{}
+	var discovers *client.Client
 	return func(user string) (*client.Client, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if c := clients[user]; c != nil {
 			return c, nil
 		}
-		c, err := client.New(inProcessConfig(s, user), client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, Silence: o.pace().silence})
-		if err == nil {
-			clients[user] = c
+		c, err := client.New(inProcessConfig(s, user), client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, Silence: o.pace().silence, Discovery: discovers})
+		if err != nil {
+			return nil, err
 		}
-		return c, err
+		if discovers == nil {
+			discovers = c
+		}
+		clients[user] = c
+		return c, nil
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/internal/virtualclock"
+	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
 	"fairlead.dev/server"
 	"fairlead.dev/storage/local"
@@ -110,6 +111,10 @@ type Options struct {
 	// Kinds are the kwok kinds whose objects the nodes also read from the server; see node.Options.
 	Kinds []kwok.Definition
 
+	// Sleeps makes the client side sleep while it is idle: controllers, scheduler and nodes then have no goroutines,
+	// and nodes have rare heartbeats. It has no effect with VirtualTime, with Elect, and with a store that other processes
+	// can write.
+	Sleeps bool
 	// Elect makes the controllers, the scheduler and the nodes run in one of all processes
 	// on the cluster at a time; nil runs them here at once, which is right if no other
 	// process can have the store.
@@ -150,6 +155,19 @@ func (o Options) serverClock() server.Clock {
 		return nil
 	}
 	return o.Clock
+}
+
+// sleeps reports whether the client side sleeps while it is idle.
+func (o Options) sleeps() bool {
+	return o.Sleeps && !o.VirtualTime && o.Elect == nil && len(o.Etcd.Servers) == 0
+}
+
+// nodes returns the options of the nodes.
+func (o Options) nodes() node.Options {
+	return node.Options{
+		Count: o.Nodes, Capacity: o.NodeCapacity, Template: o.NodeTemplate, RareHeartbeats: o.pace().rareHeartbeats,
+		Definitions: o.Definitions, Kinds: o.Kinds,
+	}
 }
 
 // warn calls Warning, or else logs.

@@ -17,7 +17,7 @@ type pace struct {
 // a server in the same process does not die silently.
 func (o Options) pace() pace {
 	if !o.VirtualTime {
-		return pace{}
+		return pace{rareHeartbeats: o.sleeps()}
 	}
 	return pace{rareHeartbeats: true, bookmarks: time.Hour, watches: 24 * time.Hour, rediscovery: 24 * time.Hour, silence: -1}
 }

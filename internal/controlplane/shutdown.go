@@ -19,6 +19,7 @@ const (
 func (cp *ControlPlane) shutdown() error {
 	var errs []error
 	if cp.clients != nil {
+		cp.sleeper.close()
 		cp.stopClients()
 		errs = append(errs, within(clientsPatience, cp.clients.Wait))
 	}

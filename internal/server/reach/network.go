@@ -17,7 +17,7 @@ type Local interface {
 	// Simulates reports whether an address is a simulated node's own, or in the nodes' pod ranges.
 	Simulates(ip netip.Addr) bool
 	// Defines reports whether a definition covers an address (host and port) of a pod.
-	Defines(address string) bool
+	Defines(ctx context.Context, address string) bool
 	// DialPod connects to a port of a pod: to its definition, or else to the HTTP greeting.
 	DialPod(ctx context.Context, address string) (net.Conn, error)
 	// DialKubelet connects to the kubelet at an address.
@@ -76,7 +76,7 @@ func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, 
 			return nil, &net.OpError{Op: "dial", Net: network, Addr: net.TCPAddrFromAddrPort(at), Err: err}
 		}
 	}
-	if n.isLocal(address) && n.local.Defines(address) {
+	if n.isLocal(address) && n.local.Defines(ctx, address) {
 		return n.local.DialPod(ctx, address)
 	}
 	return n.dial(ctx, network, address)

@@ -84,7 +84,7 @@ func endpoints(s *discoveryv1.EndpointSlice, port string) (list []endpoint) {
 
 // usable returns an error if an endpoint of a service cannot be dialed.
 func (n *Network) usable(ctx context.Context, svc *corev1.Service, e *endpoint) error {
-	if n.isLocal(e.address) && n.local.Defines(e.address) {
+	if n.isLocal(e.address) && n.local.Defines(ctx, e.address) {
 		return nil
 	}
 	what := "a simulated pod"
