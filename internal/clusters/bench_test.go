@@ -63,8 +63,12 @@ func resident(b *testing.B) float64 {
 	return 0
 }
 
-// asleep is more goroutines than an idle fork has, and less than one that is awake.
-const asleep = 40
+// sleeps waits until a number of control planes sleep, each of which then has at most 40 goroutines.
+func sleeps(before, n int) {
+	for runtime.NumGoroutine()-before > 40*n {
+		time.Sleep(time.Second)
+	}
+}
 
 // BenchmarkMany measures forks of which each has been given 20 ConfigMaps and lives on: the resident memory and goroutines
 // of each when they are idle, and a create and a patch in one of them, beside one alone.
@@ -72,7 +76,9 @@ func BenchmarkMany(b *testing.B) {
 	for _, n := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("clusters=%d", n), func(b *testing.B) {
 			s := serve(b, controlplane.Options{})
+			alone := runtime.NumGoroutine()
 			s.create(b, "base", clusters.Spec{})
+			sleeps(alone, 1)
 			debug.FreeOSMemory()
 			before, goroutines := resident(b), runtime.NumGoroutine()
 			var one *kubernetes.Clientset
@@ -84,9 +90,7 @@ func BenchmarkMany(b *testing.B) {
 					}
 				}
 			}
-			for runtime.NumGoroutine()-goroutines > asleep*n {
-				time.Sleep(time.Second) // until they sleep
-			}
+			sleeps(goroutines, n)
 			debug.FreeOSMemory()
 			memory, goroutines := (resident(b)-before)/float64(n), (runtime.NumGoroutine()-goroutines)/n
 			maps := one.CoreV1().ConfigMaps("default")
