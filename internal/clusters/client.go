@@ -135,8 +135,11 @@ func onlyNamed(name string) string {
 
 var errDeleted = errors.New("the cluster has been deleted")
 
-// follow returns the object as soon as done reports true, or the error of done, or errDeleted.
+// follow returns the object, or its next state, as soon as done reports true, or the error of done, or errDeleted.
 func (c *Client) follow(ctx context.Context, object *Cluster, done func(*Cluster) (bool, error)) (*Cluster, error) {
+	if ok, err := done(object); ok || err != nil {
+		return object, err
+	}
 	at := object.ResourceVersion
 	for {
 		w, err := c.clusters.Watch(ctx, metav1.ListOptions{FieldSelector: onlyNamed(object.Name), ResourceVersion: at})
