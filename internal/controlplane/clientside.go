@@ -57,7 +57,7 @@ type clientSide struct {
 	elect *leader.Timing
 	// local gets the nodes that run here, if a server of this process should reach them.
 	local *simulated
-	// built is called when a part has registered its queues; nil if no one waits for that.
+	// built is called when a part has registered its queues; nil in a process of the part's own.
 	built func()
 }
 

@@ -47,6 +47,8 @@ type ControlPlane struct {
 	store store
 	// sleeper runs the client side if it sleeps while there is no work; otherwise nil.
 	sleeper *sleeper
+	// building is how many parts of the client side have not registered their queues yet.
+	building atomic.Int64
 	// credentials are its keys and certificates.
 	credentials credentials
 	server      *server.Server
@@ -179,7 +181,7 @@ func (cp *ControlPlane) wakingStore() store {
 	if !cp.options.sleeps() || len(cp.parts()) == 0 {
 		return cp.store
 	}
-	cp.sleeper = &sleeper{store: cp.store, log: cp.options.Trace}
+	cp.sleeper = &sleeper{store: cp.store, log: cp.options.Trace, building: &cp.building}
 	cp.simulated.sleeper = cp.sleeper
 	return wakingStore{cp.store, cp.sleeper}
 }
@@ -375,7 +377,8 @@ func (cp *ControlPlane) startClients() error {
 		cp.sleeper.run, cp.sleeper.parts = run, len(parts)
 		cp.sleeper.begin(ctx, cp.clients, cp.base.begins())
 	case len(parts) > 0:
-		cp.clients.Go(func() error { return run(ctx, nil) })
+		cp.building.Store(int64(len(parts)))
+		cp.clients.Go(func() error { return run(ctx, func() { cp.building.Add(-1) }) })
 	}
 	for _, p := range parts {
 		cp.options.progress(p.name, p.detail)

@@ -78,15 +78,11 @@ func (cp *ControlPlane) Snapshot(ctx context.Context, at storage.Revision) (*Fro
 	if cp.options.Host != nil {
 		o.Without = cp.options.Host.Prefixes()
 	}
-	r := cp.idleState()
 	kept, err := live.Fork(ctx, at, o)
 	if err != nil {
 		return nil, err
 	}
-	if kept.Revision() != live.Revision() {
-		r = idleState{}
-	}
-	return &Frozen{options: cp.options, store: kept, credentials: cp.credentials, known: cp.known(kept.Revision()), idle: r}, nil
+	return &Frozen{options: cp.options, store: kept, credentials: cp.credentials, known: cp.known(kept.Revision()), idle: cp.sleptAt(kept.Revision())}, nil
 }
 
 // known returns the part of the state at a revision that the server has read.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 )
 
@@ -82,7 +83,7 @@ func (cp *ControlPlane) settle(ctx context.Context) idleState {
 	return idleState{}
 }
 
-// idleState returns whether the client side is idle now.
+// idleState returns whether the client side is idle now, except for events that are on their way to it.
 func (cp *ControlPlane) idleState() idleState {
 	if len(cp.parts()) == 0 {
 		return idleState{idle: true}
@@ -90,11 +91,22 @@ func (cp *ControlPlane) idleState() idleState {
 	if cp.options.Trace == nil {
 		return idleState{} // it is not known
 	}
-	if r, asleep := cp.sleeper.idleState(); asleep {
+	if r, _, asleep := cp.sleeper.idleState(); asleep {
 		return r
 	}
-	if a := activityOf(cp.options.Trace); !a.busy && !a.volatile {
+	if a := activityOf(cp.options.Trace); !a.busy && !a.volatile && cp.building.Load() == 0 {
 		return idleUntil(a.next)
+	}
+	return idleState{}
+}
+
+// sleptAt returns whether the client side slept at a revision. If it is awake, an event may be on its way to it.
+func (cp *ControlPlane) sleptAt(revision storage.Revision) idleState {
+	if len(cp.parts()) == 0 {
+		return idleState{idle: true}
+	}
+	if r, at, asleep := cp.sleeper.idleState(); asleep && at == revision {
+		return r
 	}
 	return idleState{}
 }

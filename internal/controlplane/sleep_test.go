@@ -2,6 +2,8 @@ package controlplane_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"testing"
@@ -90,4 +92,30 @@ func TestSleep(t *testing.T) {
 		t.Fatal(err)
 	}
 	available(t, c, "second")
+}
+
+// A fork of a control plane whose controllers have not seen the last write yet goes on with it, without a further write.
+func TestForkGoesOn(t *testing.T) {
+	o := controlplane.Options{DataDir: t.TempDir(), InMemory: true, Network: new(memnet.Network), Controllers: []string{"*"}, Scheduler: true, Nodes: 1, Sleeps: true}
+	base, err := controlplane.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer base.Stop()
+	c := kubernetes.NewForConfigOrDie(base.Config())
+	for i := range 5 {
+		name := fmt.Sprintf("web-%d", i)
+		if _, err := c.AppsV1().Deployments("default").Create(t.Context(), deployment(name, 1), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := base.Snapshot(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fork := forkOf(t, f, t.TempDir())
+		available(t, kubernetes.NewForConfigOrDie(fork.Config()), name)
+		if err := errors.Join(fork.Stop(), f.Close()); err != nil {
+			t.Error(err)
+		}
+	}
 }

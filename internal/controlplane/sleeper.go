@@ -32,7 +32,7 @@ type sleeper struct {
 	run func(ctx context.Context, built func()) error
 	// parts is how many parts there are, and building how many of them are not built.
 	parts    int
-	building atomic.Int64
+	building *atomic.Int64
 
 	// awake is set from the start of the client side until its end.
 	awake atomic.Bool
@@ -51,7 +51,7 @@ type sleeper struct {
 		// timer is that of the next check while it is awake, and that of until while it sleeps.
 		timer *time.Timer
 		until time.Time
-		// idle counts the checks in a row that found it idle at revision.
+		// idle counts the checks in a row that found it idle at revision, at which it sleeps then.
 		idle     int
 		revision storage.Revision
 	}
@@ -66,7 +66,9 @@ type wakingStore struct {
 // Commit implements storage.Store.
 func (s wakingStore) Commit(ctx context.Context, t storage.Txn) (storage.TxnResult, error) {
 	res, err := s.store.Commit(ctx, t)
-	s.sleeper.wake()
+	if res.Changed || err != nil {
+		s.sleeper.wake()
+	}
 	return res, err
 }
 
@@ -76,6 +78,7 @@ func (s *sleeper) begin(ctx context.Context, group *errgroup.Group, r idleState)
 	defer s.mu.Unlock()
 	s.mu.group, s.mu.ctx = group, ctx
 	if r.idle {
+		s.mu.revision = s.store.Revision()
 		s.sleepUntil(r.until)
 	} else {
 		s.start()
@@ -95,14 +98,14 @@ func (s *sleeper) close() {
 	}
 }
 
-// idleState returns until when the client side sleeps, and whether it does.
-func (s *sleeper) idleState() (r idleState, asleep bool) {
-	if s == nil || s.awake.Load() {
-		return idleState{}, false
+// idleState returns until when the client side sleeps, the revision since which it does, and whether it does.
+func (s *sleeper) idleState() (r idleState, at storage.Revision, asleep bool) {
+	if s == nil {
+		return idleState{}, 0, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return idleState{idle: true, until: s.mu.until}, !s.awake.Load() && s.mu.group != nil
+	return idleState{idle: true, until: s.mu.until}, s.mu.revision, !s.awake.Load() && s.mu.group != nil
 }
 
 // wake starts the client side if it sleeps.
