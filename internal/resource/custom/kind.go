@@ -59,7 +59,8 @@ func (o Options) converter(d *apiextensionsv1.CustomResourceDefinition) Converte
 	return o.Webhook(d)
 }
 
-// For returns the kind for another server, whose dependencies are o. The two share the definition and the compiled schemas.
+// For returns the kind for another server, whose dependencies are o. The two share the definition, the compiled schemas and the
+// tables.
 func (k *Kind) For(o Options) *Kind {
 	other := &Kind{
 		Definition: k.Definition, text: new(atomic.Pointer[[]byte]), key: o.Key, since: k.since, at: new(atomic.Int64), tag: k.tag,
@@ -67,7 +68,7 @@ func (k *Kind) For(o Options) *Kind {
 	}
 	other.Renew(o.Revision, *k.text.Load())
 	for name, v := range k.versions {
-		other.versions[name] = &version{CustomResourceDefinitionVersion: v.CustomResourceDefinitionVersion, kind: other, rules: v.rules}
+		other.versions[name] = &version{CustomResourceDefinitionVersion: v.CustomResourceDefinitionVersion, kind: other, rules: v.rules, table: v.table}
 	}
 	return other
 }

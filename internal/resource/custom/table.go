@@ -21,9 +21,9 @@ var ageColumn = apiextensionsv1.CustomResourceColumnDefinition{
 	Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"],
 }
 
-// table returns the table of the version.
-func (v *version) table() resource.Table {
-	asked := v.AdditionalPrinterColumns
+// newTable returns the table of a version.
+func newTable(d *apiextensionsv1.CustomResourceDefinitionVersion) resource.Table {
+	asked := d.AdditionalPrinterColumns
 	if len(asked) == 0 {
 		asked = []apiextensionsv1.CustomResourceColumnDefinition{ageColumn}
 	}

@@ -22,6 +22,7 @@ type version struct {
 	*apiextensionsv1.CustomResourceDefinitionVersion
 	kind  *Kind
 	rules func() (*rules, error)
+	table func() resource.Table
 }
 
 var _ resource.Custom = (*version)(nil)
@@ -37,7 +38,7 @@ type rules struct {
 
 func newVersion(k *Kind, d *apiextensionsv1.CustomResourceDefinitionVersion) *version {
 	v := &version{CustomResourceDefinitionVersion: d, kind: k}
-	v.rules = sync.OnceValues(v.compile)
+	v.rules, v.table = sync.OnceValues(v.compile), sync.OnceValue(func() resource.Table { return newTable(d) })
 	return v
 }
 
