@@ -41,7 +41,7 @@ func (lf *life) at(h Hop) Instant {
 // lives is a ring with a slot for each revision.
 type lives struct {
 	sync.Mutex
-	chunks [][]life
+	chunks []*[chunk]life
 	newest int64
 }
 
@@ -50,7 +50,7 @@ func (ls *lives) resize(events int) {
 	for n*chunk < events {
 		n *= 2
 	}
-	ls.chunks = make([][]life, n)
+	ls.chunks = make([]*[chunk]life, n)
 }
 
 // at is the slot of a revision, which it takes over from an older one; nil if a newer one has it.
@@ -58,7 +58,7 @@ func (ls *lives) at(rev int64) *life {
 	i := rev / chunk & int64(len(ls.chunks)-1)
 	c := ls.chunks[i]
 	if c == nil {
-		c = make([]life, chunk)
+		c = new([chunk]life)
 		ls.chunks[i] = c
 	}
 	lf := &c[rev%chunk]

@@ -97,7 +97,7 @@ func (l *Log) At(t time.Time) Instant {
 func (l *Log) Time(i Instant) time.Time { return l.began.Add(time.Duration(i)) }
 
 // chunk is how many entries a ring grows by.
-const chunk = 256
+const chunk = 64
 
 // ring keeps the last size entries. It grows in chunks, so that a Log to which little
 // happens takes little.

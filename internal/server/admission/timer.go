@@ -17,8 +17,11 @@ type Timer struct {
 	names []string
 	// of maps a plugin's index in the chain to its index in names.
 	of      []int
-	tallies [][len(verbs)][steps][2]tally // by name, verb, step and outcome (rejected or not)
+	tallies [][len(verbs)]atomic.Pointer[tallies] // by name and verb, made when the first one is added
 }
+
+// tallies are by step and outcome (rejected or not).
+type tallies [steps][2]tally
 
 type step int
 
@@ -64,7 +67,7 @@ func NewTimer(c Chain) *Timer {
 		}
 		t.of = append(t.of, n)
 	}
-	t.tallies = make([][len(verbs)][steps][2]tally, len(t.names))
+	t.tallies = make([][len(verbs)]atomic.Pointer[tallies], len(t.names))
 	return t
 }
 
@@ -88,9 +91,18 @@ func (t *Timer) passed(place int, v Verb, s step, err error, since time.Duration
 		refused = 1
 	}
 	if verb := slices.Index(verbs[:], v); verb >= 0 {
-		t.tallies[t.of[place]][verb][s][refused].add(now - since)
+		made(&t.tallies[t.of[place]][verb])[s][refused].add(now - since)
 	}
 	return now
+}
+
+// made returns the tallies, which it makes if there are none.
+func made(p *atomic.Pointer[tallies]) *tallies {
+	if t := p.Load(); t != nil {
+		return t
+	}
+	p.CompareAndSwap(nil, &tallies{})
+	return p.Load()
 }
 
 // Describe implements prometheus.Collector.
@@ -100,10 +112,14 @@ func (t *Timer) Describe(out chan<- *prometheus.Desc) { out <- tookDesc }
 func (t *Timer) Collect(out chan<- prometheus.Metric) {
 	for n, name := range t.names {
 		for v, verb := range verbs {
+			all := t.tallies[n][v].Load()
+			if all == nil {
+				continue
+			}
 			for s, step := range stepNames {
 				for refused := range 2 {
 					count, buckets := uint64(0), map[float64]uint64{}
-					tally := &t.tallies[n][v][s][refused]
+					tally := &all[s][refused]
 					for i := range tally.in {
 						count += tally.in[i].Load()
 						if i < len(bounds) {
