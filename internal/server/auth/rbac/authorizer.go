@@ -36,7 +36,7 @@ func (a *Authorizer) Policy(ctx context.Context) (*Policy, error) {
 	defer a.mu.Unlock()
 	o, changed, err := a.source.Poll(ctx)
 	if err == nil && changed {
-		a.mu.policy = NewPolicy(o)
+		a.mu.policy = policyOf(o)
 	}
 	return a.mu.policy, err
 }

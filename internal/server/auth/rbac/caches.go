@@ -3,36 +3,25 @@ package rbac
 import (
 	"context"
 	"encoding/json"
-	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
 
 // Caches are the watch caches that a Source reads.
 type Caches struct {
 	Roles, RoleBindings, ClusterRoles, ClusterRoleBindings *watchcache.Cache
-	// Shared has decoded objects that sources of several stores share; nil for none.
+	// Shared has what sources of several stores share; nil for none.
 	Shared *Shared
 }
-
-// Shared are the decoded objects of stores that began alike, up to a revision. Make it with NewShared. It is safe for
-// concurrent use.
-type Shared struct {
-	upTo    storage.Revision
-	objects sync.Map // key of the object -> pointer to it
-}
-
-// NewShared returns Shared for stores that are the same up to a revision.
-func NewShared(upTo storage.Revision) *Shared { return &Shared{upTo: upTo} }
 
 // Source follows the caches with a cursor in each; a Poll without changes costs four checks. It waits for no bell,
 // so everything in a cache counts.
 func (c Caches) Source() Source {
 	return &caches{
+		Caches:              c,
 		roles:               follower[rbacv1.Role]{cache: c.Roles, shared: c.Shared},
 		roleBindings:        follower[rbacv1.RoleBinding]{cache: c.RoleBindings, shared: c.Shared},
 		clusterRoles:        follower[rbacv1.ClusterRole]{cache: c.ClusterRoles, shared: c.Shared},
@@ -41,6 +30,9 @@ func (c Caches) Source() Source {
 }
 
 type caches struct {
+	Caches
+	// shown: a Poll has returned the shared objects.
+	shown               bool
 	dirty               bool // changes not yet returned by a Poll
 	roles               follower[rbacv1.Role]
 	roleBindings        follower[rbacv1.RoleBinding]
@@ -49,6 +41,10 @@ type caches struct {
 }
 
 func (c *caches) Poll(ctx context.Context) (o Objects, changed bool, err error) {
+	if c.unchanged(ctx) && (c.shown || c.Shared.policy.Load() != nil) {
+		changed, c.shown = !c.shown, true
+		return Objects{shared: c.Shared}, changed, nil
+	}
 	for _, poll := range []func(context.Context) (bool, error){
 		c.roles.poll, c.roleBindings.poll, c.clusterRoles.poll, c.clusterRoleBindings.poll,
 	} {
@@ -62,10 +58,28 @@ func (c *caches) Poll(ctx context.Context) (o Objects, changed bool, err error) 
 		return o, false, nil
 	}
 	c.dirty = false
-	return Objects{
+	o = Objects{
 		Roles: c.roles.list(), RoleBindings: c.roleBindings.list(),
 		ClusterRoles: c.clusterRoles.list(), ClusterRoleBindings: c.clusterRoleBindings.list(),
-	}, true, nil
+	}
+	if c.unchanged(ctx) {
+		o.shared, c.shown = c.Shared, true
+	}
+	return o, true, nil
+}
+
+// unchanged reports whether the caches hold the shared objects and no others.
+func (c *caches) unchanged(ctx context.Context) bool {
+	if c.Shared == nil {
+		return false
+	}
+	for _, cache := range []*watchcache.Cache{c.Roles, c.RoleBindings, c.ClusterRoles, c.ClusterRoleBindings} {
+		at, err := cache.Changed(ctx, watchcache.ReadAt{Match: watchcache.Any})
+		if err != nil || at > c.Shared.upTo {
+			return false
+		}
+	}
+	return true
 }
 
 // follower keeps the decoded objects of one cache.

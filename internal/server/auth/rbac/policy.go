@@ -18,6 +18,8 @@ type Objects struct {
 	RoleBindings        []*rbacv1.RoleBinding
 	ClusterRoles        []*rbacv1.ClusterRole
 	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
+	// shared, if not nil, has the Policy of these objects once there is one; the lists are then empty.
+	shared *Shared
 }
 
 // Policy is an index of Objects.
