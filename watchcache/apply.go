@@ -10,6 +10,8 @@ import (
 	"fairlead.dev/internal/watchcache/object"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
+
+	"github.com/tidwall/btree"
 )
 
 var _ follow.Sink = (*state)(nil)
@@ -87,13 +89,29 @@ func (s *state) Expire(now time.Time) {
 	s.mu.past.expire(now)
 }
 
+// Begin implements follow.Sink.
+func (s *state) Begin(rev storage.Revision) bool {
+	if s.begin == nil || s.begin.rev != rev {
+		return false
+	}
+	s.resource.decodeErrors.Add(int64(len(s.begin.unreadable)))
+	s.reset(copyOf(s.begin.tree), s.begin.unreadable, rev)
+	return true
+}
+
 // Reset implements follow.Sink. It ends all watchers.
 func (s *state) Reset(kvs []*storage.KeyValue, rev storage.Revision) {
+	tree, unreadable := s.resource.tree(kvs)
+	s.reset(tree, unreadable, rev)
+}
+
+// reset replaces the state by the objects at a revision, and ends all watchers.
+func (s *state) reset(tree *btree.Map[string, *Object], unreadable []*Object, rev storage.Revision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.begin = nil
 	s.mu.topics.End(storage.ErrCompacted)
 	s.mu.err = nil
-	tree, unreadable := s.resource.tree(kvs)
 	s.mu.tree, s.mu.lapses = tree, lapsesOf(unreadable)
 	s.logUnreadable(unreadable)
 	s.mu.last = rev

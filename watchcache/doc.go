@@ -66,6 +66,12 @@
 // one node in a thousand would look at a thousand changes to find its own, or be woken for each.
 // The logs of topics cost 40 bytes for an event and topic, and are cut together with the ring.
 //
+// # Hubs that begin alike
+//
+// A store may begin with the content of another one, as that of a fork does. Its hub then begins with the [Contents] of the
+// other hub instead of reading the store. The trees are copied when they change, and the hubs share the objects with their
+// encodings.
+//
 // # When the store fails
 //
 // If the cursor breaks, the hub opens another one at the same revision, and readers and watchers go

@@ -19,7 +19,7 @@ type Hub struct {
 	opts      HubOptions
 	follower  *follow.Follower
 	backlog   backlog
-	encodings object.Encodings
+	encodings *object.Encodings
 }
 
 // NewHub returns a hub without caches at the store's current revision. Its readers work at once;
@@ -30,7 +30,11 @@ func NewHub(s storage.Store, o HubOptions) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{store: s, opts: o.withDefaults(), follower: f}
-	h.encodings.Limit = h.opts.EncodingBytes
+	if o.Begin != nil {
+		h.encodings = o.Begin.encodings
+	} else {
+		h.encodings = &object.Encodings{Limit: h.opts.EncodingBytes}
+	}
 	return h, nil
 }
 
@@ -53,9 +57,10 @@ func (h *Hub) WaitFor(ctx context.Context, rev storage.Revision) error {
 // error until it can be loaded.
 func (h *Hub) Add(o Options) *Cache {
 	c := &Cache{store: h.store, follower: h.follower}
-	c.resource.init(o, &h.encodings)
+	begin := h.opts.Begin.of(&o)
+	c.resource.init(o, h.encodings, begin)
 	c.resource.noteMiss = c.state.noteMiss
-	c.state.init(&c.resource, &h.opts, &h.backlog)
+	c.state.init(&c.resource, &h.opts, &h.backlog, begin)
 	h.follower.Add(o.Prefix, &c.state)
 	return c
 }
@@ -66,7 +71,8 @@ func (h *Hub) Remove(c *Cache) { h.follower.Remove(c.resource.opts.Prefix, &c.st
 // Run feeds the caches and rings the bells until ctx ends, which is no error, or the store is
 // closed (storage.ErrClosed).
 func (h *Hub) Run(ctx context.Context) error {
-	tick := time.NewTicker(max(h.opts.History/20, time.Second))
+	every := max(h.opts.History/20, time.Second)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		n, bell, err := h.feed()
@@ -87,8 +93,9 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-h.follower.Woken():
 		case <-retry:
 		case <-tick.C:
-			h.follower.Expire(time.Now())
-			h.encodings.Sweep()
+			now := time.Now()
+			h.follower.Expire(now)
+			h.encodings.Sweep(now, every)
 		}
 	}
 }

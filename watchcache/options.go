@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
 	"fairlead.dev/internal/watchcache/object"
@@ -18,6 +19,9 @@ type HubOptions struct {
 	// EncodingBytes bounds the other encodings of all objects of the hub, with the objects of
 	// events that they keep alive; 32 MiB.
 	EncodingBytes int
+	// Begin, if not nil, has the objects with which the store began. Caches begin with them, and the hub shares their
+	// encodings and the bound of these.
+	Begin *Contents
 	// Trace, if not nil, records each event and when it can be read.
 	Trace *trace.Log
 	// Log, if not nil, logs stored values that are unreadable.
@@ -57,6 +61,20 @@ type Options struct {
 	// fails. It is not called for values that begin with TypePrefix, as the server's own values do.
 	Read       func(value []byte) ([]byte, error)
 	TypePrefix string
+}
+
+// readAlike reports whether caches with the two options make the same objects of the same stored keys. Their Read
+// functions, if they have one, must do the same.
+func (o *Options) readAlike(other *Options) bool {
+	return o.Prefix == other.Prefix && o.Namespaced == other.Namespaced && o.TypePrefix == other.TypePrefix &&
+		(o.Read == nil) == (other.Read == nil) && SameFields(o.Fields, other.Fields)
+}
+
+// SameFields reports whether objects have the same selectable fields.
+func SameFields(a, b []Field) bool {
+	return slices.EqualFunc(a, b, func(a, b Field) bool {
+		return a.Label == b.Label && a.Zero == b.Zero && slices.EqualFunc(a.Paths, b.Paths, slices.Equal)
+	})
 }
 
 // kind returns the kind of the objects.

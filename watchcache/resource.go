@@ -25,9 +25,15 @@ type resource struct {
 	decodeErrors atomic.Int64
 }
 
-// init completes a resource. noteMiss is still to be set.
-func (r *resource) init(o Options, encodings *object.Encodings) {
-	r.opts, r.kind = o, o.kind(encodings)
+// init completes a resource, which reads its objects as those of begin, if that is not nil, were read. noteMiss is still
+// to be set.
+func (r *resource) init(o Options, encodings *object.Encodings, begin *Snapshot) {
+	r.opts = o
+	if begin != nil {
+		r.kind, r.name, r.indexed = begin.resource.kind, begin.resource.name, begin.resource.indexed
+		return
+	}
+	r.kind = o.kind(encodings)
 	r.name = schema.GroupResource{Group: o.Group, Resource: o.Resource}.String()
 	r.indexed = make(map[string]bool, len(o.IndexFields))
 	for _, label := range o.IndexFields {

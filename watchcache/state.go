@@ -21,6 +21,8 @@ type state struct {
 	resource *resource
 	opts     *HubOptions
 	backlog  *backlog
+	// begin, if not nil, is the state at the revision with which the store began. It is nil once the state is loaded.
+	begin *Snapshot
 
 	// snap is a snapshot of the current state, nil if no reader has asked for one since the last
 	// change. A change clears it, so that the memory that only the snapshot holds is freed when its
@@ -44,8 +46,8 @@ type state struct {
 }
 
 // init completes a state that is not loaded yet.
-func (s *state) init(r *resource, o *HubOptions, b *backlog) {
-	s.resource, s.opts, s.backlog = r, o, b
+func (s *state) init(r *resource, o *HubOptions, b *backlog, begin *Snapshot) {
+	s.resource, s.opts, s.backlog, s.begin = r, o, b, begin
 	s.mu.topics = topic.NewSet(&b.topics)
 	s.mu.tree = btree.NewMap[string, *Object](0)
 	s.mu.err = fmt.Errorf("%s: not loaded yet: %w", r.opts.Resource, storage.ErrUnavailable)

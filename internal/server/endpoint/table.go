@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -120,18 +119,11 @@ func (t *Table) cache(hub *watchcache.Hub, r *resource.Resource, sharing []*reso
 		}
 	}
 	if before != nil {
-		if c := before.Caches[prefix]; c != nil && sameFields(c.Options().Fields, o.Fields) {
+		if c := before.Caches[prefix]; c != nil && watchcache.SameFields(c.Options().Fields, o.Fields) {
 			t.Caches[prefix] = c
 			return c
 		}
 	}
 	t.Caches[prefix] = hub.Add(o)
 	return t.Caches[prefix]
-}
-
-// sameFields reports whether a cache can go on with other selectable fields.
-func sameFields(a, b []watchcache.Field) bool {
-	return slices.EqualFunc(a, b, func(a, b watchcache.Field) bool {
-		return a.Label == b.Label && a.Zero == b.Zero && slices.EqualFunc(a.Paths, b.Paths, slices.Equal)
-	})
 }

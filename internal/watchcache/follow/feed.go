@@ -63,6 +63,9 @@ func (f *Follower) loadMissing() error {
 // it applies the events that the store has and, if that is not enough, asks for more and fails, to
 // be tried again.
 func (f *Follower) fill(prefix string) error {
+	if f.mu.sinks[prefix].Begin(f.Revision()) {
+		return nil
+	}
 	kvs, err := f.load(prefix, f.Revision())
 	if errors.Is(err, storage.ErrCompacted) && f.Advance(f.store.Revision()) == nil {
 		if kvs, err = f.load(prefix, f.Revision()); errors.Is(err, storage.ErrCompacted) {

@@ -54,6 +54,8 @@ type recorder struct {
 }
 
 func (r *recorder) Apply(*storage.Event, int64) {}
+func (r *recorder) Begin(storage.Revision) bool { return false }
+
 func (r *recorder) Reset(_ []*storage.KeyValue, rev storage.Revision) {
 	r.resets = append(r.resets, rev)
 }

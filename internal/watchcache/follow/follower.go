@@ -15,6 +15,8 @@ type Sink interface {
 	// Apply applies an event that was read at now, in Unix nanoseconds. Events come in revision
 	// order.
 	Apply(ev *storage.Event, now int64)
+	// Begin reports whether the sink has the state of a revision, and takes it.
+	Begin(rev storage.Revision) bool
 	// Reset replaces the state by the keys that the store held at a revision. The events in between
 	// are unknown.
 	Reset(kvs []*storage.KeyValue, rev storage.Revision)

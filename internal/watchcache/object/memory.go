@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Encodings bounds the memory of all encodings of objects. A random entry makes room. The oldest or
@@ -19,7 +20,8 @@ type Encodings struct {
 	round atomic.Uint32
 	mu    struct {
 		sync.Mutex
-		kept []keptEncoding
+		swept time.Time
+		kept  []keptEncoding
 	}
 }
 
@@ -56,11 +58,16 @@ func (ec *Encodings) drop(i int) int64 {
 	return ec.size.Add(-int64(out.size))
 }
 
-// Sweep drops the entries that were not read since the sweep before the last one.
-func (ec *Encodings) Sweep() {
-	now := ec.round.Add(1)
+// Sweep drops the entries that were not read since the sweep before the last one, unless the last one, of another owner,
+// was less than a period ago.
+func (ec *Encodings) Sweep(at time.Time, period time.Duration) {
 	ec.mu.Lock()
 	defer ec.mu.Unlock()
+	if since := at.Sub(ec.mu.swept); since >= 0 && since < period {
+		return
+	}
+	ec.mu.swept = at
+	now := ec.round.Add(1)
 	for i := len(ec.mu.kept) - 1; i >= 0; i-- {
 		if now-ec.mu.kept[i].encoded.used.Load() > 1 {
 			ec.drop(i)
