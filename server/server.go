@@ -3,6 +3,9 @@ package server
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,6 +21,7 @@ import (
 	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/internal/server/write"
+	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
 
@@ -81,6 +85,15 @@ func (s *Server) Cache(gr schema.GroupResource) *watchcache.Cache {
 		return ep.Cache
 	}
 	return nil
+}
+
+// Contents returns what the watch caches hold at a revision, except below prefixes of keys.
+func (s *Server) Contents(ctx context.Context, at storage.Revision, without []string) *watchcache.Contents {
+	caches := maps.Clone(s.registry.Table().Caches)
+	maps.DeleteFunc(caches, func(own string, _ *watchcache.Cache) bool {
+		return slices.ContainsFunc(without, func(prefix string) bool { return strings.HasPrefix(own, prefix) || strings.HasPrefix(prefix, own) })
+	})
+	return s.hub.ContentsOf(ctx, at, caches)
 }
 
 // holds reports whether the endpoint's cache is still the one of its resource.

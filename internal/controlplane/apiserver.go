@@ -41,14 +41,26 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// served is an API server with the parts that follow what it serves.
+type served struct {
+	server  *server.Server
+	builtin []*resource.Resource
+	// extensions are the kinds that definitions make the server serve.
+	extensions *extension.Extensions
+	// services are the APIServices.
+	services  *aggregate.Services
+	discovery *discovery.Handler
+}
+
 // newServer assembles the API server over a store: authentication, authorization,
 // admission, discovery and OpenAPI. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, creds credentials, url string, local reach.Local, page *ui.Page, started *stages, known known) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
+func newServer(ctx context.Context, o Options, store store, creds credentials, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
 	resources := known.builtin
 	if resources == nil {
 		resources = builtinResources(o)
 	}
-	kinds, schemas := discovery.New(resources), openapi.New(resources, resource.Scheme())
+	kinds := known.discovery.For(resources)
+	schemas := openapi.New(resources, resource.Scheme())
 	schemas.CBOR = o.CBOR
 	var extensions *extension.Extensions
 	var services *aggregate.Services
@@ -65,7 +77,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 		Redirects:     o.Redirects,
 		Version:       kubernetesVersion(o.API),
 		Log:           o.Log,
-		History:       watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory},
+		History:       watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory, Begin: known.contents},
 		Trace:         o.Trace,
 		Faults:        o.Faults,
 		Clock:         o.serverClock(),
@@ -111,15 +123,17 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 			return nil
 		},
 	})
-	return s, extensions, services, err
+	return served{s, resources, extensions, services, kinds}, err
 }
 
 // known is the part of a state that a server has read, for the servers of its forks.
 type known struct {
-	builtin  []*resource.Resource
-	roles    *rbac.Shared
-	kinds    extension.Kinds
-	services aggregate.Known
+	builtin   []*resource.Resource
+	discovery *discovery.Handler
+	roles     *rbac.Shared
+	kinds     extension.Kinds
+	services  aggregate.Known
+	contents  *watchcache.Contents
 }
 
 // builtinResources returns the built-in resources that a server of the options serves.

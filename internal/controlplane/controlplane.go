@@ -24,10 +24,8 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/token"
-	"fairlead.dev/internal/server/extension"
 	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/internal/server/ui"
-	"fairlead.dev/server"
 	"fairlead.dev/storage/etcdserver"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
@@ -51,15 +49,11 @@ type ControlPlane struct {
 	building atomic.Int64
 	// credentials are its keys and certificates.
 	credentials credentials
-	server      *server.Server
+	served
 	// started records the progress of Start.
 	started stages
 	// page is the page for browsers, at /ui.
 	page *ui.Page
-	// extensions are the kinds that definitions make the server serve.
-	extensions *extension.Extensions
-	// services are the APIServices.
-	services *aggregate.Services
 	// simulated are the nodes of this process, if it has any.
 	simulated simulated
 	// http and listener serve requests, unless they come from a Front, through the entrance.
@@ -133,7 +127,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if o.Front != nil {
 		cp.credentials.servingCA = o.Front.CA
 	}
-	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.wakingStore(), cp.credentials, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
+	if cp.served, err = newServer(ctx, o, cp.wakingStore(), cp.credentials, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
 		return err
 	}
 	cp.started.reach(assembled)

@@ -82,19 +82,15 @@ func (cp *ControlPlane) Snapshot(ctx context.Context, at storage.Revision) (*Fro
 	if err != nil {
 		return nil, err
 	}
-	return &Frozen{options: cp.options, store: kept, credentials: cp.credentials, known: cp.known(kept.Revision()), idle: cp.sleptAt(kept.Revision())}, nil
+	return &Frozen{options: cp.options, store: kept, credentials: cp.credentials, known: cp.known(ctx, kept.Revision(), o.Without), idle: cp.sleptAt(kept.Revision())}, nil
 }
 
-// known returns the part of the state at a revision that the server has read.
-func (cp *ControlPlane) known(at storage.Revision) known {
-	k := known{roles: rbac.NewShared(at), kinds: cp.extensions.Kinds(), services: cp.services.Known()}
-	if cp.base != nil {
-		k.builtin = cp.base.known.builtin
+// known returns the part of the state at a revision that the server has read, except below prefixes of keys.
+func (cp *ControlPlane) known(ctx context.Context, at storage.Revision, without []string) known {
+	return known{
+		builtin: cp.builtin, discovery: cp.discovery, roles: rbac.NewShared(at), kinds: cp.extensions.Kinds(), services: cp.services.Known(),
+		contents: cp.server.Contents(ctx, at, without),
 	}
-	if k.builtin == nil {
-		k.builtin = builtinResources(cp.options)
-	}
-	return k
 }
 
 // Revisions returns the first and the last revision of which Snapshot takes the state, and whether it takes any.

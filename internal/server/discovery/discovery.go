@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,7 @@ import (
 
 // Handler serves /api, /apis and the discovery documents below them.
 type Handler struct {
-	state atomic.Pointer[state]
+	state atomic.Pointer[func() *state]
 	mu    struct {
 		sync.Mutex
 		resources []*resource.Resource
@@ -60,10 +61,29 @@ func New(resources []*resource.Resource) *Handler {
 	return h
 }
 
+// For returns a Handler for resources of another server. While they are those of h, which may be nil, the two share the
+// documents.
+func (h *Handler) For(resources []*resource.Resource) *Handler {
+	other := &Handler{}
+	if h != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if len(h.mu.remotes) == 0 && len(h.mu.unlisted) == 0 {
+			other.mu.resources = h.mu.resources
+			other.state.Store(h.state.Load())
+		}
+	}
+	other.Set(resources)
+	return other
+}
+
 // Set replaces the served resources, as when a CRD is created or deleted.
 func (h *Handler) Set(resources []*resource.Resource) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.state.Load() != nil && slices.Equal(resources, h.mu.resources) {
+		return
+	}
 	h.mu.resources = resources
 	h.renew()
 }
@@ -73,6 +93,9 @@ func (h *Handler) Set(resources []*resource.Resource) {
 func (h *Handler) SetRemotes(remotes []Remote) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(remotes) == 0 && len(h.mu.remotes) == 0 {
+		return
+	}
 	h.mu.remotes = remotes
 	h.renew()
 }
@@ -82,22 +105,29 @@ func (h *Handler) SetRemotes(remotes []Remote) {
 func (h *Handler) Unlist(versions []schema.GroupVersion) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if slices.Equal(versions, h.mu.unlisted) {
+		return
+	}
 	h.mu.unlisted = versions
 	h.renew()
 }
 
-// renew builds a new state. h.mu is held.
+// renew replaces the state by one that the next request builds. h.mu is held.
 func (h *Handler) renew() {
-	s := &state{catalog: newCatalog(h.mu.resources, h.mu.remotes, h.mu.unlisted)}
-	s.mu.documents = map[documentKey]*document{}
-	h.state.Store(s)
+	resources, remotes, unlisted := h.mu.resources, h.mu.remotes, h.mu.unlisted
+	build := sync.OnceValue(func() *state {
+		s := &state{catalog: newCatalog(resources, remotes, unlisted)}
+		s.mu.documents = map[documentKey]*document{}
+		return s
+	})
+	h.state.Store(&build)
 }
 
 func clean(path string) string { return strings.TrimSuffix(path, "/") }
 
 // ServeHTTP serves one discovery document.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s := h.state.Load()
+	s := (*h.state.Load())()
 	path := clean(r.URL.Path)
 	obj := s.catalog.document(path, r.Host)
 	if obj == nil {

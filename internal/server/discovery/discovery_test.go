@@ -117,6 +117,28 @@ func get(t *testing.T, url, accept, ifNoneMatch string) (*http.Response, string)
 	return resp, string(body)
 }
 
+// TestFor checks that the documents of two servers are their own once the resources of one have changed.
+func TestFor(t *testing.T) {
+	rows := table()
+	first := server.New(rows)
+	second := first.For(slices.Clone(rows))
+	get := func(h http.Handler) string {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/apis/apps/v1", nil))
+		return w.Body.String()
+	}
+	if a, b := get(first), get(second); a != b || !strings.Contains(a, "deployments") {
+		t.Fatalf("got %s, and of the other %s", a, b)
+	}
+	second.Set(rows[:2])
+	if got := get(second); strings.Contains(got, "deployments") {
+		t.Errorf("without its resource, the group has %s", got)
+	}
+	if got := get(first); !strings.Contains(got, "deployments") {
+		t.Errorf("after the change of the other, the first has %s", got)
+	}
+}
+
 func TestEncodings(t *testing.T) {
 	srv := httptest.NewServer(server.New(table()))
 	defer srv.Close()
