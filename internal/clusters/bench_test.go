@@ -63,9 +63,9 @@ func resident(b *testing.B) float64 {
 	return 0
 }
 
-// sleeps waits until a number of control planes sleep, each of which then has at most 40 goroutines.
+// sleeps waits until a number of control planes sleep, each of which then has at most 16 goroutines.
 func sleeps(before, n int) {
-	for runtime.NumGoroutine()-before > 40*n {
+	for runtime.NumGoroutine()-before > 16*n {
 		time.Sleep(time.Second)
 	}
 }

@@ -14,8 +14,8 @@ import (
 const (
 	// idleCheck is the time between two checks of a client side that is awake. idleChecks of them in a row must find it idle
 	// before it sleeps. Checks are counted, not time, because a machine that stalls lets time pass without work.
-	idleCheck  = time.Second
-	idleChecks = 5
+	idleCheck  = 250 * time.Millisecond
+	idleChecks = 4
 	// shortestSleep is the time until the next delayed key that makes sleep worth while.
 	shortestSleep = time.Minute
 )
