@@ -32,6 +32,10 @@ func TestUsage(t *testing.T) {
 		{"up --in-memory=maybe", "--in-memory=maybe: want true or false"},
 		{"up --history=-5m", "--history=-5m: want a duration above 0"},
 		{"etcd --history=0", "--history=0: want a duration above 0"},
+		{"up --in-memory --listen=foo", "--listen=foo: want an address and a port"},
+		{"up --in-memory --advertise-address=here", `--advertise-address: "here" is not an IP address`},
+		{"up --in-memory --tls-san=a_b", `--tls-san: "a_b" is neither a host name nor an IP address`},
+		{"up --in-memory --etcd-listen=0.0.0.0:0", "--etcd-listen=0.0.0.0:0 would let everyone who reaches it read and write everything"},
 		{"up -o xml", "want json"},
 		{"up --controllers=nosuch", "nosuch"},
 		{"up --scheduler-config=/nope", "--scheduler-config: "},
@@ -58,7 +62,6 @@ func TestNoServer(t *testing.T) {
 	oneLine(t, refused(t, 1, "why", "pod/web"), "KUBECONFIG=/nope")
 	dead := deadKubeconfig(t, closedAddress(t))
 	oneLine(t, refused(t, 1, "why", "pod/web", "--kubeconfig", dead), "does not answer: connection refused")
-	oneLine(t, refused(t, 1, "up", "--listen", "foo", "--in-memory"), "--listen=foo: want an address and a port")
 	oneLine(t, refused(t, 1, "up", "--stages", "/nope", "--in-memory"), "--stages: ")
 	got := refused(t, 1, "store", "status", "--endpoints", closedAddress(t))
 	if oneLine(t, got, "connection refused"); strings.Contains(got, "rpc error") {

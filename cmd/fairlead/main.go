@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"fairlead.dev/internal/etcdstandin"
+	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/kubeapiserver"
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -63,7 +64,7 @@ func run(ctx context.Context, root *cobra.Command, args []string) int {
 		err = fmt.Errorf("%w, and the process cannot restart itself: %w", err, restartProcess())
 	}
 	fmt.Fprintln(os.Stderr, root.Name()+": "+message(err))
-	if usage := (usageError{}); errors.As(err, &usage) {
+	if errors.As(err, &usageError{}) || errors.As(err, &controlplane.OptionError{}) {
 		fmt.Fprintf(os.Stderr, "See '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
 	}

@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 
@@ -17,7 +16,7 @@ func advertised(o Options, listens net.Addr) (netip.AddrPort, error) {
 	if o.AdvertiseAddress != "" {
 		ip, err := netip.ParseAddr(o.AdvertiseAddress)
 		if err != nil || ip.IsUnspecified() || ip.IsMulticast() || ip.Zone() != "" {
-			return netip.AddrPort{}, fmt.Errorf("--advertise-address: %q is not an IP address that other machines could reach", o.AdvertiseAddress)
+			return netip.AddrPort{}, optionErrorf("--advertise-address: %q is not an IP address that other machines could reach", o.AdvertiseAddress)
 		}
 		return netip.AddrPortFrom(ip.Unmap(), at.Port()), nil
 	}

@@ -37,16 +37,16 @@ func listenEtcd(o Options) (net.Listener, error) {
 	}
 	if path, ok := strings.CutPrefix(o.EtcdListen, unixScheme); ok {
 		if !filepath.IsAbs(path) || len(path) > maxSocketPath {
-			return nil, fmt.Errorf("etcd's address %s: want the absolute path of a socket, of at most %d bytes", o.EtcdListen, maxSocketPath)
+			return nil, optionErrorf("--etcd-listen=%s: want the absolute path of a socket, of at most %d bytes", o.EtcdListen, maxSocketPath)
 		}
 		return listenUnix(path)
 	}
 	host, _, err := net.SplitHostPort(o.EtcdListen)
 	if err != nil {
-		return nil, fmt.Errorf("etcd's address %s: %w", o.EtcdListen, err)
+		return nil, optionErrorf("--etcd-listen=%s: want an address and a port, such as 127.0.0.1:2379, or unix:///PATH", o.EtcdListen)
 	}
 	if o.EtcdTLS.TrustedCAFile == "" && !isLoopback(host) && !o.EtcdListenInsecure {
-		return nil, fmt.Errorf("%s would let everyone who reaches it read and write everything, every secret included: listen on 127.0.0.1 or unix:///PATH, or give --etcd-listen-trusted-ca-file with --etcd-listen-cert-file and --etcd-listen-key-file, or say --etcd-listen-insecure", o.EtcdListen)
+		return nil, optionErrorf("--etcd-listen=%s would let everyone who reaches it read and write everything, every secret included: listen on 127.0.0.1 or unix:///PATH, or give --etcd-listen-trusted-ca-file with --etcd-listen-cert-file and --etcd-listen-key-file, or say --etcd-listen-insecure", o.EtcdListen)
 	}
 	l, err := net.Listen("tcp", o.EtcdListen)
 	if errors.Is(err, syscall.EADDRINUSE) {

@@ -41,7 +41,7 @@ func listen(n *memnet.Network, address string) (net.Listener, error) {
 	}
 	if address != "" {
 		if _, _, err := net.SplitHostPort(address); err != nil {
-			return nil, fmt.Errorf("--listen=%s: want an address and a port, such as 127.0.0.1:6443", address)
+			return nil, optionErrorf("--listen=%s: want an address and a port, such as 127.0.0.1:6443", address)
 		}
 		l, err := net.Listen("tcp", address)
 		if errors.Is(err, syscall.EADDRINUSE) {

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -140,6 +141,12 @@ type Limits struct {
 	MaxBodyBytes        int64
 	RequestTimeout      time.Duration
 }
+
+// OptionError is the error of Start for an option with a wrong value. It names the option's flag.
+type OptionError struct{ error }
+
+// optionErrorf formats an OptionError.
+func optionErrorf(format string, args ...any) error { return OptionError{fmt.Errorf(format, args...)} }
 
 // realTime returns the clock of certificates, which clients of other processes verify too.
 func (o Options) realTime() func() time.Time {

@@ -2,9 +2,9 @@ package controlplane
 
 import (
 	"crypto/tls"
-	"fmt"
 	"net"
 	"os"
+	"slices"
 
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -31,24 +31,32 @@ func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
 
 // issueCertificate issues the server's certificate for the names it may be called by.
 func (cp *ControlPlane) issueCertificate() (tls.Certificate, error) {
-	hosts := []string{
+	var hosts []string
+	add := func(names ...string) {
+		for _, name := range names {
+			if !slices.Contains(hosts, name) {
+				hosts = append(hosts, name)
+			}
+		}
+	}
+	add(
 		"localhost", "127.0.0.1", "::1", bootstrap.ServiceIP(cp.options.Access.ServiceCIDR).String(),
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
-	}
+	)
 	if name, err := os.Hostname(); err == nil {
-		hosts = append(hosts, name)
+		add(name)
 	}
-	hosts = append(hosts, cp.advertised.Addr().String())
+	add(cp.advertised.Addr().String())
 	if listens := cp.listener.Addr().(*net.TCPAddr).AddrPort().Addr().Unmap(); listens.IsUnspecified() {
-		hosts = append(hosts, machineAddresses()...)
+		add(machineAddresses()...)
 	} else {
-		hosts = append(hosts, listens.String())
+		add(listens.String())
 	}
 	for _, name := range cp.options.TLSNames {
 		if net.ParseIP(name) == nil && len(validation.IsWildcardDNS1123Subdomain(name)) > 0 && len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return tls.Certificate{}, fmt.Errorf("--tls-san: %q is neither a host name nor an IP address", name)
+			return tls.Certificate{}, optionErrorf("--tls-san: %q is neither a host name nor an IP address", name)
 		}
-		hosts = append(hosts, name)
+		add(name)
 	}
 	return cp.credentials.authority.Serving(hosts...)
 }
