@@ -20,6 +20,7 @@ type lifecycle struct {
 	nodes      controller.Objects[*corev1.Node]
 	pods       controller.Objects[*corev1.Pod]
 	leases     *informer.Informer[*coordinationv1.Lease]
+	leaseAPI   client.Resource[*coordinationv1.Lease]
 	heartbeats heartbeatTimes
 	zones      *zones
 	rec        *client.Recorder
@@ -28,14 +29,16 @@ type lifecycle struct {
 
 // New returns the node lifecycle controller.
 func New(env controller.Env, o Options) controller.Runner {
+	leases := client.For[*coordinationv1.Lease](env.Informers.Client())
 	c := &lifecycle{
 		o:     o.withDefaults(),
 		nodes: controller.ObjectsOf[*corev1.Node](env),
 		pods:  controller.ObjectsOf[*corev1.Pod](env),
-		leases: informer.New(client.For[*coordinationv1.Lease](env.Informers.Client()), informer.Options[*coordinationv1.Lease]{
+		leases: informer.New(leases, informer.Options[*coordinationv1.Lease]{
 			Namespace: corev1.NamespaceNodeLease,
 		}),
-		rec: env.Recorder,
+		leaseAPI: leases.Namespace(corev1.NamespaceNodeLease),
+		rec:      env.Recorder,
 	}
 	c.pods.Index(byNode, func(p *corev1.Pod) []string {
 		if p.Spec.NodeName == "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -23,6 +24,7 @@ import (
 // hand acts as the kubelets.
 type hand struct {
 	*testing.T
+	server *testenv.Env
 	nodes  client.Resource[*corev1.Node]
 	pods   client.Resource[*corev1.Pod]
 	events client.Resource[*corev1.Event]
@@ -49,7 +51,7 @@ func begin(t *testing.T, o nodelifecycle.Options) hand {
 			t.Error(err)
 		}
 	})
-	return hand{t, client.For[*corev1.Node](c), client.For[*corev1.Pod](c).Namespace("default"), client.For[*corev1.Event](c)}
+	return hand{t, server, client.For[*corev1.Node](c), client.For[*corev1.Pod](c).Namespace("default"), client.For[*corev1.Event](c)}
 }
 
 func (h hand) must(err error) {
@@ -184,6 +186,30 @@ func TestANodeNeverSpeaks(t *testing.T) {
 		}
 	}
 	waittest.One(t, h.nodes, "ready", "the ready one open to pods", untainted)
+}
+
+// A node that renews its Lease stays ready while the controller's watch of Leases is behind.
+func TestTheWatchOfLeasesIsBehind(t *testing.T) {
+	h := begin(t, nodelifecycle.Options{Grace: time.Second})
+	for _, n := range []string{"heard", "dead"} {
+		h.node(n)
+		h.must(h.report(t.Context(), n, corev1.ConditionTrue))
+	}
+	remove, err := h.server.AddFault(t.Context(), testenv.Fault{Action: "hold", Resource: "leases.coordination.k8s.io"})
+	h.must(err)
+	now := metav1.NowMicro()
+	_, err = client.For[*coordinationv1.Lease](h.server.Client(t)).Namespace(corev1.NamespaceNodeLease).Create(t.Context(), &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: "heard"}, Spec: coordinationv1.LeaseSpec{RenewTime: &now},
+	})
+	h.must(err)
+	h.must(h.report(t.Context(), "dead", corev1.ConditionTrue)) // later than the other one
+	isUnknown := func(n *corev1.Node) bool { return n.Status.Conditions[0].Status == corev1.ConditionUnknown }
+	waittest.One(t, h.nodes, "dead", "it unknown", isUnknown)
+	if n, err := h.nodes.Get(t.Context(), "heard"); err != nil || isUnknown(n) {
+		t.Errorf("the node with a new Lease is %+v, %v", n.Status.Conditions, err)
+	}
+	h.must(remove(t.Context()))
+	waittest.One(t, h.nodes, "heard", "it unknown a while after its last Lease", isUnknown)
 }
 
 // If no node is ready, no pods are evicted: the fault is probably on our side.

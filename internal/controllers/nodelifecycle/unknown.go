@@ -44,6 +44,9 @@ func (c *lifecycle) checkHeartbeat(ctx context.Context, n *corev1.Node) (_ *core
 	if changed == nil {
 		return n, 0, nil // set before; its next heartbeat is an event
 	}
+	if stale, err := c.isStale(ctx, n.Name); err != nil || stale {
+		return n, staleRecheck, err
+	}
 	changed, err = c.nodes.API.UpdateStatus(ctx, changed)
 	if err != nil {
 		return n, 0, err
@@ -53,6 +56,20 @@ func (c *lifecycle) checkHeartbeat(ctx context.Context, n *corev1.Node) (_ *core
 		c.rec.Event(n, corev1.EventTypeNormal, "NodeNotReady", "Node %s status is now: NodeNotReady", n.Name)
 	}
 	return changed, 0, nil
+}
+
+// staleRecheck is the time until the next look at a node whose Lease is newer than the one that the informer holds.
+const staleRecheck = 5 * time.Second
+
+// isStale reports whether the informer is behind the Lease of a node, so that the node may have renewed it. Upstream does
+// so with the feature gate NodeControllerLeaseCircuitBreaker, on since 1.37.
+func (c *lifecycle) isStale(ctx context.Context, node string) (bool, error) {
+	live, err := c.leaseAPI.Get(ctx, node)
+	if err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	held, ok := c.leases.Store().Get(corev1.NamespaceNodeLease, node)
+	return !ok || held.ResourceVersion != live.ResourceVersion, nil
 }
 
 // unknown returns the node with all conditions of the kubelet Unknown; nil if they are already.
