@@ -18,6 +18,11 @@ type resourceWeight struct {
 	Weight int64  `json:"weight"`
 }
 
+type shapePoint struct {
+	Utilization int32 `json:"utilization"`
+	Score       int32 `json:"score"`
+}
+
 type (
 	fitArgs struct {
 		metav1.TypeMeta       `json:",inline"`
@@ -27,10 +32,7 @@ type (
 			Type                     string           `json:"type"`
 			Resources                []resourceWeight `json:"resources"`
 			RequestedToCapacityRatio *struct {
-				Shape []struct {
-					Utilization int32 `json:"utilization"`
-					Score       int32 `json:"score"`
-				} `json:"shape"`
+				Shape []shapePoint `json:"shape"`
 			} `json:"requestedToCapacityRatio"`
 		} `json:"scoringStrategy"`
 	}
@@ -55,7 +57,8 @@ type (
 	}
 	volumeArgs struct {
 		metav1.TypeMeta    `json:",inline"`
-		BindTimeoutSeconds *int64 `json:"bindTimeoutSeconds"`
+		BindTimeoutSeconds *int64       `json:"bindTimeoutSeconds"`
+		Shape              []shapePoint `json:"shape"`
 	}
 	nodeAffinityArgs struct {
 		metav1.TypeMeta `json:",inline"`
@@ -161,7 +164,12 @@ func (a *argsReader) readVolumes(path *field.Path, raw []byte) field.ErrorList {
 		}
 		a.BindTimeout = time.Duration(*s) * time.Second
 	}
-	return nil
+	if len(args.Shape) == 0 {
+		return nil
+	}
+	var errs field.ErrorList
+	a.StorageShape, errs = readShape(path.Child("shape"), args.Shape)
+	return errs
 }
 
 func (a *argsReader) readNodeAffinity(path *field.Path, raw []byte) field.ErrorList {

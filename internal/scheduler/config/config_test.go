@@ -28,7 +28,7 @@ func describe(p framework.Profile) string {
 }
 
 const defaultFilters = "NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread InterPodAffinity"
-const defaultScores = "TaintToleration=3 NodeAffinity=2 NodeResourcesFit=1 PodTopologySpread=2 InterPodAffinity=2 NodeResourcesBalancedAllocation=1 ImageLocality=1"
+const defaultScores = "TaintToleration=3 NodeAffinity=2 NodeResourcesFit=1 VolumeBinding=1 PodTopologySpread=2 InterPodAffinity=2 NodeResourcesBalancedAllocation=1 ImageLocality=1"
 
 func TestConfig(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
@@ -39,7 +39,7 @@ profiles:
     score:
       enabled: [{name: ImageLocality, weight: 7}]
       disabled: [{name: TaintToleration}]`,
-			defaultFilters + " | ImageLocality=7 NodeAffinity=2 NodeResourcesFit=1 PodTopologySpread=2 InterPodAffinity=2 NodeResourcesBalancedAllocation=1"},
+			defaultFilters + " | ImageLocality=7 NodeAffinity=2 NodeResourcesFit=1 VolumeBinding=1 PodTopologySpread=2 InterPodAffinity=2 NodeResourcesBalancedAllocation=1"},
 		{"only two", `
 profiles:
 - plugins:
@@ -101,7 +101,7 @@ profiles:
       defaultingType: List
       defaultConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]
   - name: VolumeBinding
-    args: {bindTimeoutSeconds: 60}
+    args: {bindTimeoutSeconds: 60, shape: [{utilization: 0, score: 0}, {utilization: 100, score: 10}]}
   - name: DefaultPreemption
     args: {minCandidateNodesPercentage: 50}
   - name: NodeAffinity
@@ -176,6 +176,7 @@ func TestBadConfig(t *testing.T) {
 		{"balance with weights", args("NodeResourcesBalancedAllocation", "{resources: [{name: cpu, weight: 2}]}"), "must be 1"},
 		{"defaults that are the system's", args("PodTopologySpread", "{defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]}"), "when .defaultConstraints are not empty"},
 		{"default with a selector", args("PodTopologySpread", "{defaultingType: List, defaultConstraints: [{maxSkew: 0, topologyKey: zone, whenUnsatisfiable: Never, labelSelector: {}}]}"), "constraint must not define a selector"},
+		{"shape of storage", args("VolumeBinding", "{shape: [{utilization: 101, score: 1}]}"), "shape[0].utilization: Invalid value: 101: not in valid range [0, 100]"},
 		{"time to bind", args("VolumeBinding", "{bindTimeoutSeconds: -1}"), "should not be a negative value"},
 		{"no candidates", args("DefaultPreemption", "{minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0}"), "cannot be zero at the same time"},
 	} {

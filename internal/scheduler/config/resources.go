@@ -10,6 +10,7 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/plugins"
 )
 
@@ -65,23 +66,8 @@ func (a *argsReader) readFit(path *field.Path, raw []byte) field.ErrorList {
 	case a.Allocation.Strategy == plugins.RequestedToCapacityRatio && s.RequestedToCapacityRatio == nil:
 		errs = append(errs, field.Required(ratio, "must be specified when type is RequestedToCapacityRatio"))
 	case a.Allocation.Strategy == plugins.RequestedToCapacityRatio:
-		shape := s.RequestedToCapacityRatio.Shape
-		if len(shape) == 0 {
-			errs = append(errs, field.Required(ratio.Child("shape"), "at least one point must be specified"))
-		}
-		for i, p := range shape {
-			at := ratio.Child("shape").Index(i)
-			if i > 0 && shape[i-1].Utilization >= p.Utilization {
-				errs = append(errs, field.Invalid(at.Child("utilization"), p.Utilization, "values must be sorted in increasing order"))
-			}
-			if p.Utilization < 0 || p.Utilization > 100 {
-				errs = append(errs, field.Invalid(at.Child("utilization"), p.Utilization, "not in valid range [0, 100]"))
-			}
-			if p.Score < 0 || p.Score > 10 {
-				errs = append(errs, field.Invalid(at.Child("score"), p.Score, "not in valid range [0, 10]"))
-			}
-			a.Allocation.Shape = append(a.Allocation.Shape, plugins.ShapePoint{Utilization: int64(p.Utilization), Score: 10 * int64(p.Score)})
-		}
+		shape, wrong := readShape(ratio.Child("shape"), s.RequestedToCapacityRatio.Shape)
+		a.Allocation.Shape, errs = shape, append(errs, wrong...)
 	}
 	return errs
 }
@@ -108,4 +94,25 @@ func (a *argsReader) readBalanced(path *field.Path, raw []byte) field.ErrorList 
 		a.Balanced = append(a.Balanced, plugins.WeightedResource{Name: name, Weight: 1})
 	}
 	return errs
+}
+
+// readShape reads the curve of a score. Its scores are 0 to 10, as in kube-scheduler's configuration.
+func readShape(path *field.Path, points []shapePoint) (shape framework.Shape, errs field.ErrorList) {
+	if len(points) == 0 {
+		errs = append(errs, field.Required(path, "at least one point must be specified"))
+	}
+	for i, p := range points {
+		at := path.Index(i)
+		if i > 0 && points[i-1].Utilization >= p.Utilization {
+			errs = append(errs, field.Invalid(at.Child("utilization"), p.Utilization, "values must be sorted in increasing order"))
+		}
+		if p.Utilization < 0 || p.Utilization > 100 {
+			errs = append(errs, field.Invalid(at.Child("utilization"), p.Utilization, "not in valid range [0, 100]"))
+		}
+		if p.Score < 0 || p.Score > 10 {
+			errs = append(errs, field.Invalid(at.Child("score"), p.Score, "not in valid range [0, 10]"))
+		}
+		shape = append(shape, framework.ShapePoint{Utilization: int64(p.Utilization), Score: 10 * int64(p.Score)})
+	}
+	return shape, errs
 }

@@ -14,7 +14,7 @@ import (
 type Allocation struct {
 	Strategy  ScoringStrategy
 	Resources []WeightedResource
-	Shape     []ShapePoint // the curve, by utilization
+	Shape     framework.Shape
 }
 
 type ScoringStrategy int
@@ -29,9 +29,6 @@ type WeightedResource struct {
 	Name   corev1.ResourceName
 	Weight int64
 }
-
-// A ShapePoint is the score, 0 to 100, of a utilization in percent.
-type ShapePoint struct{ Utilization, Score int64 }
 
 var cpuAndMemory = []WeightedResource{{corev1.ResourceCPU, 1}, {corev1.ResourceMemory, 1}}
 
@@ -78,25 +75,9 @@ func (a Allocation) points(used, has int64) int64 {
 	case MostAllocated:
 		return min(used, has) * 100 / has
 	case RequestedToCapacityRatio:
-		return interpolate(a.Shape, min(used, has)*100/has)
+		return a.Shape.At(min(used, has) * 100 / has)
 	}
 	return max(has-used, 0) * 100 / has
-}
-
-// interpolate returns the score at a utilization: on the straight line between the neighbouring
-// points, and that of the first or last point beyond them.
-func interpolate(shape []ShapePoint, use int64) int64 {
-	for i, p := range shape {
-		if use > p.Utilization {
-			continue
-		}
-		if i == 0 {
-			return p.Score
-		}
-		from := shape[i-1]
-		return from.Score + (p.Score-from.Score)*(use-from.Utilization)/(p.Utilization-from.Utilization)
-	}
-	return shape[len(shape)-1].Score
 }
 
 // isScalar reports whether only some nodes have the resource.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
 )
 
 // Args are the arguments of the plugins of one profile.
@@ -15,6 +16,7 @@ type Args struct {
 	IgnorePreferredTermsOfExistingPods bool
 	SpreadDefaults                     *SpreadDefaults
 	BindTimeout                        time.Duration
+	StorageShape                       framework.Shape // of VolumeBinding
 	AddedAffinity                      *cache.RequiredNodeAffinity
 	AddedPreferredAffinity             []cache.PreferredSchedulingTerm
 	MinCandidateNodesPercentage        int
@@ -28,6 +30,7 @@ func DefaultArgs() *Args {
 		HardPodAffinityWeight:       1,
 		SpreadDefaults:              systemSpread,
 		BindTimeout:                 10 * time.Minute,
+		StorageShape:                framework.Shape{{Utilization: 0, Score: 100}, {Utilization: 100, Score: 0}},
 		MinCandidateNodesPercentage: 10,
 		MinCandidateNodesAbsolute:   100,
 	}

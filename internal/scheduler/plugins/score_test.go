@@ -4,11 +4,14 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/framework"
 	st "fairlead.dev/internal/scheduler/schedulertest"
+	"fairlead.dev/internal/scheduler/volumes"
 )
 
 // TestScores looks at the points that one score gives to each node, in order.
@@ -43,7 +46,7 @@ func TestScores(t *testing.T) {
 		{name: "balanced does not care about small pods", score: balanced{cpuAndMemory}, nodes: st.Nodes(2), pod: st.Pod("p")},
 		{name: "most allocated", score: Allocation{Strategy: MostAllocated, Resources: cpuAndMemory}, nodes: st.Nodes(2), there: []*corev1.Pod{st.Pod("q", st.On("n1"), st.Requesting("cpu", "2", "memory", "2Gi"))},
 			pod: st.Pod("p", st.Requesting("cpu", "1", "memory", "1Gi")), want: []int64{(75 + 37) / 2, (25 + 12) / 2}},
-		{name: "along a curve", score: Allocation{Strategy: RequestedToCapacityRatio, Resources: cpuAndMemory[:1], Shape: []ShapePoint{{0, 0}, {50, 100}, {100, 50}}}, nodes: st.Nodes(2),
+		{name: "along a curve", score: Allocation{Strategy: RequestedToCapacityRatio, Resources: cpuAndMemory[:1], Shape: framework.Shape{{Utilization: 0, Score: 0}, {Utilization: 50, Score: 100}, {Utilization: 100, Score: 50}}}, nodes: st.Nodes(2),
 			there: []*corev1.Pod{st.Pod("q", st.On("n1"), st.Requesting("cpu", "2"))}, pod: st.Pod("p", st.Requesting("cpu", "1")), want: []int64{75, 50}},
 		{name: "extended resources with weights", score: Allocation{Resources: []WeightedResource{{"cpu", 1}, {"example.com/gpu", 3}}}, nodes: []*corev1.Node{st.Node("n1", st.Allocatable("example.com/gpu", "4")), st.Node("n2")},
 			pod: st.Pod("p", st.Requesting("cpu", "1", "example.com/gpu", "1")), want: []int64{75, 75}},
@@ -85,6 +88,16 @@ func TestScores(t *testing.T) {
 		{name: "spread, hard rules only", score: spreadScore{systemSpread}, objects: service, nodes: zones,
 			pod: st.Pod("p", web, st.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, isWeb))},
 		{name: "spread, alone", score: spreadScore{systemSpread}, nodes: st.Nodes(2), pod: st.Pod("p", web)},
+
+		{name: "storage, most is free in zone a", score: volumes.Score{Shape: DefaultArgs().StorageShape}, objects: storage(), nodes: zones,
+			pod: st.Pod("p", st.Mounting("made")), want: []int64{80, 80, 50}},
+		{name: "storage, two claims of one capacity", score: volumes.Score{Shape: DefaultArgs().StorageShape}, objects: storage(), nodes: zones,
+			pod: st.Pod("p", st.Mounting("made"), st.Mounting("made-2")), want: []int64{60, 60, 0}},
+		{name: "storage, volumes that are there", score: volumes.Score{Shape: DefaultArgs().StorageShape}, objects: storage(), nodes: zones,
+			pod: st.Pod("p", st.Mounting("late"), st.Mounting("made")), want: []int64{75, 75, 50}},
+		{name: "storage, by another shape", score: volumes.Score{Shape: framework.Shape{{Utilization: 0, Score: 0}, {Utilization: 100, Score: 100}}}, objects: storage(), nodes: zones,
+			pod: st.Pod("p", st.Mounting("made")), want: []int64{20, 20, 50}},
+		{name: "storage, no claims", score: volumes.Score{Shape: DefaultArgs().StorageShape}, objects: storage(), nodes: zones, pod: st.Pod("p")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := st.NewCluster(tc.objects, tc.nodes, tc.there...)
@@ -106,5 +119,34 @@ func TestScores(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// storage has a driver with room for 10Gi in zone a and 4Gi in zone b, claims of 2Gi that it is to make, and a claim of
+// which a volume of 8Gi is in zone a and one of 4Gi in zone b.
+func storage() *st.Objects {
+	gigs := func(size string) corev1.ResourceList { return st.Quantities("storage", size) }
+	claim := func(name, class string) *corev1.PersistentVolumeClaim {
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &class, Resources: corev1.VolumeResourceRequirements{Requests: gigs("2Gi")}}}
+	}
+	volume := func(name, size, zone string) *corev1.PersistentVolume {
+		return &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeAvailable},
+			Spec: corev1.PersistentVolumeSpec{StorageClassName: "late", Capacity: gigs(size), NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{zone}}}}}}}}}
+	}
+	room := func(size, zone string) *storagev1.CSIStorageCapacity {
+		return &storagev1.CSIStorageCapacity{StorageClassName: "made", Capacity: new(resource.MustParse(size)),
+			NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelTopologyZone: zone}}}
+	}
+	class := func(name, provisioner string) *storagev1.StorageClass {
+		return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner, VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer)}
+	}
+	return &st.Objects{
+		Claims:            map[string]*corev1.PersistentVolumeClaim{"made": claim("made", "made"), "made-2": claim("made-2", "made"), "late": claim("late", "late")},
+		PersistentVolumes: map[string]*corev1.PersistentVolume{"a": volume("a", "8Gi", "a"), "b": volume("b", "4Gi", "b")},
+		Classes:           map[string]*storagev1.StorageClass{"made": class("made", "disks"), "late": class("late", volumes.NoProvisioner)},
+		CSIDrivers:        map[string]*storagev1.CSIDriver{"disks": {Spec: storagev1.CSIDriverSpec{StorageCapacity: new(true)}}},
+		CapacityList:      []*storagev1.CSIStorageCapacity{room("10Gi", "a"), room("4Gi", "b")},
 	}
 }

@@ -146,10 +146,10 @@ func findVolume(c *cache.Cluster, claim *corev1.PersistentVolumeClaim, n *cache.
 		}
 	}
 	class, ok := c.Objects.Class(classOf(claim))
-	switch {
-	case !ok || class.Provisioner == "" || class.Provisioner == NoProvisioner || !isTopologyAllowed(class.AllowedTopologies, n.Node):
+	if !ok || class.Provisioner == "" || class.Provisioner == NoProvisioner || !isTopologyAllowed(class.AllowedTopologies, n.Node) {
 		return nil, none
-	case !hasCapacity(c, claim, class, n.Node):
+	}
+	if _, ok := capacityFor(c, claim, class, n.Node); !ok {
 		return nil, "node(s) did not have enough free storage"
 	}
 	return nil, ""

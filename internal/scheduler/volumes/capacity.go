@@ -27,15 +27,16 @@ func isTopologyAllowed(allowed []corev1.TopologySelectorTerm, node *corev1.Node)
 	})
 }
 
-// hasCapacity reports whether the class's driver has capacity for the claim's volume where the node
-// reaches it. A driver without storage capacity tracking counts as having it.
-func hasCapacity(c *cache.Cluster, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) bool {
+// capacityFor reports whether a volume for the claim can be provisioned on the node, and returns the capacity that its
+// driver publishes for that; nil if the driver publishes none.
+func capacityFor(c *cache.Cluster, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) (*storagev1.CSIStorageCapacity, bool) {
 	size, sized := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	driver, ok := c.Objects.CSIDriver(class.Provisioner)
 	if !sized || !ok || driver.Spec.StorageCapacity == nil || !*driver.Spec.StorageCapacity {
-		return true
+		return nil, true
 	}
-	return slices.ContainsFunc(c.Objects.Capacities(class.Name), func(s *storagev1.CSIStorageCapacity) bool {
+	all := c.Objects.Capacities(class.Name)
+	i := slices.IndexFunc(all, func(s *storagev1.CSIStorageCapacity) bool {
 		most := s.MaximumVolumeSize
 		if most == nil {
 			most = s.Capacity
@@ -46,4 +47,8 @@ func hasCapacity(c *cache.Cluster, claim *corev1.PersistentVolumeClaim, class *s
 		selector, err := metav1.LabelSelectorAsSelector(s.NodeTopology)
 		return err == nil && selector.Matches(labels.Set(node.Labels))
 	})
+	if i < 0 {
+		return nil, false
+	}
+	return all[i], true
 }
