@@ -15,8 +15,8 @@ import (
 	"strings"
 	"syscall"
 
-	"fairlead.dev/internal/etcdstandin"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/etcdstandin"
 	"fairlead.dev/internal/kubeapiserver"
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
