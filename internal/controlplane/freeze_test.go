@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -158,6 +159,47 @@ func TestForkIsIndependent(t *testing.T) {
 	}
 	if err := c.Stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestForksChangeAKind checks that two forks which change the same definition, each in its own way, each show the objects
+// of their base by their own.
+func TestForksChangeAKind(t *testing.T) {
+	cp, err := controlplane.Start(t.Context(), controlplane.Options{DataDir: t.TempDir(), InMemory: true, Network: new(memnet.Network)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	widgets := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widget0s"}
+	definitions := func(cp *controlplane.ControlPlane) client.Resource[*apiextensionsv1.CustomResourceDefinition] {
+		return client.For[*apiextensionsv1.CustomResourceDefinition](controlplanetest.Client(t, cp))
+	}
+	if _, err := definitions(cp).Create(t.Context(), widget(0)); err != nil {
+		t.Fatal(err)
+	}
+	one := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget0", "metadata": map[string]any{"name": "one"}, "spec": map[string]any{}}}
+	if _, err := dynamic.NewForConfigOrDie(cp.Config()).Resource(widgets).Namespace("default").Create(t.Context(), one, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := cp.Freeze(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	for _, value := range []string{"first", "second"} {
+		fork := forkOf(t, f, t.TempDir())
+		t.Cleanup(func() { fork.Stop() })
+		if _, err := definitions(fork).Patch(t.Context(), "widget0s.example.com", client.JSONPatch([]map[string]any{
+			{"op": "add", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/a/default", "value": value},
+		})); err != nil {
+			t.Fatal(err)
+		}
+		all, err := dynamic.NewForConfigOrDie(fork.Config()).Resource(widgets).Namespace("default").List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, _ := unstructured.NestedString(all.Items[0].Object, "spec", "a"); got != value {
+			t.Errorf("spec.a is %q, want the default %q", got, value)
+		}
 	}
 }
 

@@ -24,6 +24,9 @@ type Validation struct {
 type Custom interface {
 	// Tag identifies the definition; it changes whenever the definition changes.
 	Tag() string
+	// Forms names the way in which the server shows stored objects. Two kinds of a process with the same name show them
+	// alike.
+	Forms() string
 	// DefinitionRevision is the definition's revision. Objects written later follow its rules, and can be read in the storage
 	// version without conversion.
 	DefinitionRevision() int64

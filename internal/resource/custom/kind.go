@@ -22,6 +22,7 @@ type Kind struct {
 	since    int64
 	at       *atomic.Int64 // of that state
 	tag      string
+	forms    string
 	convert  Converter
 	schemas  func() (map[string]*structure, error)
 	versions map[string]*version
@@ -42,10 +43,16 @@ func New(text []byte, o Options) (*Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kind{text: new(atomic.Pointer[[]byte]), key: o.Key, since: o.Revision, at: new(atomic.Int64), convert: o.converter(d)}
+	k := &Kind{text: new(atomic.Pointer[[]byte]), key: o.Key, since: o.Revision, at: new(atomic.Int64), convert: o.converter(d), forms: newForms()}
 	k.Renew(o.Revision, text)
 	return k.setDefinition(d), nil
 }
+
+// formsMade counts the names that newForms has returned.
+var formsMade atomic.Uint64
+
+// newForms returns a name that no other kind of this process has.
+func newForms() string { return strconv.FormatUint(formsMade.Add(1), 10) }
 
 // converter returns the converter of a definition.
 func (o Options) converter(d *apiextensionsv1.CustomResourceDefinition) Converter {
@@ -64,7 +71,10 @@ func (o Options) converter(d *apiextensionsv1.CustomResourceDefinition) Converte
 func (k *Kind) For(o Options) *Kind {
 	other := &Kind{
 		Definition: k.Definition, text: new(atomic.Pointer[[]byte]), key: o.Key, since: k.since, at: new(atomic.Int64), tag: k.tag,
-		convert: o.converter(k.Definition), schemas: k.schemas, versions: map[string]*version{},
+		forms: k.forms, convert: o.converter(k.Definition), schemas: k.schemas, versions: map[string]*version{},
+	}
+	if other.convert != Converter(rename{}) { // the webhook of another server is another one
+		other.forms = newForms()
 	}
 	other.Renew(o.Revision, *k.text.Load())
 	for name, v := range k.versions {
@@ -155,7 +165,7 @@ func readHead(text []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 func (k *Kind) WithStatus(status apiextensionsv1.CustomResourceDefinitionStatus) *Kind {
 	d := k.Definition.DeepCopy()
 	d.Status = status
-	return (&Kind{text: k.text, key: k.key, since: k.since, at: k.at, convert: k.convert}).setDefinition(d)
+	return (&Kind{text: k.text, key: k.key, since: k.since, at: k.at, convert: k.convert, forms: k.forms}).setDefinition(d)
 }
 
 // Renew records the latest state of the definition that is served identically. Its stored JSON replaces the

@@ -91,6 +91,9 @@ func (v *version) scale() *apiextensionsv1.CustomResourceSubresourceScale {
 // Tag implements resource.Custom.
 func (v *version) Tag() string { return v.kind.tag }
 
+// Forms implements resource.Custom.
+func (v *version) Forms() string { return v.kind.forms }
+
 // DefinitionRevision implements resource.Custom.
 func (v *version) DefinitionRevision() int64 { return v.kind.since }
 

@@ -88,7 +88,7 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 func (ep *Endpoint) setUntyped(c resource.Custom, apiVersion string) {
 	ep.objectKind, ep.traits = untypedKind{ep, c}, untypedTraits(c)
 	ep.since, ep.tag = c.DefinitionRevision(), c.Tag()
-	ep.TextForm = watchcache.Encoding(ep.tag + " " + apiVersion)
+	ep.TextForm = watchcache.Encoding(c.Forms() + " " + apiVersion)
 	ep.Shape = sync.OnceValue(func() *openapi.Shape {
 		return openapi.CustomShape(c.Schema(ep.ServedVersion.Name), c.PreservesUnknownFields())
 	})
