@@ -96,6 +96,9 @@ func (s *state) Begin(rev storage.Revision) bool {
 	}
 	s.resource.decodeErrors.Add(int64(len(s.begin.unreadable)))
 	s.reset(copyOf(s.begin.tree), s.begin.unreadable, rev)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.history.Share(rev)
 	return true
 }
 

@@ -18,16 +18,37 @@ type Contents struct {
 	caches    map[string]*Snapshot // by prefix
 }
 
-// ContentsOf returns the contents of a hub's caches as of a revision. Caches that cannot be read at the revision are left
-// out.
+// ContentsOf returns the contents of a hub's caches as of a revision. Caches that have changed since, or cannot be read,
+// are left out. It waits until the hub has the revision, as WaitFor does; without it there are no contents.
 func (h *Hub) ContentsOf(ctx context.Context, rev storage.Revision, caches map[string]*Cache) *Contents {
+	if h.WaitFor(ctx, rev) != nil {
+		return nil
+	}
 	c := &Contents{rev: rev, encodings: h.encodings, caches: make(map[string]*Snapshot, len(caches))}
 	for _, cache := range caches {
-		if s, err := cache.Snapshot(ctx, ReadAt{Match: Exact, Revision: rev}); err == nil {
+		if s := cache.share(rev); s != nil {
 			c.caches[cache.resource.opts.Prefix] = s
 		}
 	}
 	return c
+}
+
+// share returns a snapshot of a revision that the hub has, for other hubs; nil if the cache has changed since.
+func (c *Cache) share(rev storage.Revision) *Snapshot {
+	s, err := c.present()
+	if err != nil {
+		return nil
+	}
+	mu := &c.state.mu
+	mu.Lock()
+	defer mu.Unlock()
+	if mu.err != nil || mu.last > rev {
+		return nil
+	}
+	mu.history.Share(rev)
+	at := *s
+	at.rev = rev
+	return &at
 }
 
 // of returns the contents of the cache with the options, nil if there are none.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 
+	objects "fairlead.dev/internal/watchcache/object"
 	"fairlead.dev/watchcache"
 )
 
@@ -90,4 +92,39 @@ func TestContentsOfAnotherKind(t *testing.T) {
 	if got := names(w.snapshot(watchcache.ReadAt{}), sel(t, "fields=uid=uid-y"), "", 0); got != fmt.Sprintf("a/y@%d", w.store.Revision()) {
 		t.Errorf("got %q, want a/y", got)
 	}
+}
+
+// TestContentsStayWhole checks that a hub which replaces a shared object does not pack it: others would then need its
+// successors to read it.
+func TestContentsStayWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		origin := newWorld(t, watchcache.HubOptions{})
+		at := origin.commit(large("a/p", 0))
+		contents := contentsOf(origin)
+		shared := one(origin.snapshot(watchcache.ReadAt{}), "a", "p")
+		fork := &world{t: t, store: newMemStore()}
+		if rev := fork.commit(large("a/p", 0)); rev != at {
+			t.Fatalf("the fork begins at %d, want %d", rev, at)
+		}
+		fork.open(watchcache.HubOptions{Begin: contents})
+		if one(fork.snapshot(watchcache.ReadAt{}), "a", "p") != shared {
+			t.Fatal("the object is not shared")
+		}
+		for _, w := range []*world{origin, fork} {
+			stop := w.feed()
+			replaced := w.snapshot(watchcache.ReadAt{Match: watchcache.NotOlder, Revision: w.commit(large("a/p", 1))})
+			for i := range 2000 {
+				w.commit(large("a/p", i+2))
+			}
+			synctest.Wait()
+			second := one(replaced, "a", "p")
+			if objects.StoredSize(second) >= len(second.Value()) {
+				t.Error("the history is not packed")
+			}
+			stop()
+		}
+		if got, want := objects.StoredSize(shared), len(shared.Value()); got != want {
+			t.Errorf("the shared object is held in %d bytes, want %d", got, want)
+		}
+	})
 }

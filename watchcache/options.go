@@ -20,7 +20,7 @@ type HubOptions struct {
 	// events that they keep alive; 32 MiB.
 	EncodingBytes int
 	// Begin, if not nil, has the objects with which the store began. Caches begin with them, and the hub shares their
-	// encodings and the bound of these.
+	// encodings and the bound of these. So an Encoding must mean the same in all these hubs.
 	Begin *Contents
 	// Trace, if not nil, records each event and when it can be read.
 	Trace *trace.Log

@@ -25,7 +25,13 @@ type History struct {
 	// the changes from there on.
 	packed uint64
 	whole  int
+	// shared is the revision up to which other histories may hold the same objects.
+	shared storage.Revision
 }
+
+// Share keeps the objects up to a revision unpacked: packed ones would refer to their successors here, and those who share
+// them have others.
+func (h *History) Share(upTo storage.Revision) { h.shared = max(h.shared, upTo) }
 
 // Floor returns the revision after which all changes are kept.
 func (h *History) Floor() storage.Revision { return h.floor }

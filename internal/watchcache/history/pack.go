@@ -3,6 +3,7 @@ package history
 import (
 	"fairlead.dev/internal/watchcache/change"
 	"fairlead.dev/internal/watchcache/object"
+	"fairlead.dev/storage"
 )
 
 // A Packing is the packing of the changes that are old enough. It has three steps, of which only the
@@ -13,11 +14,12 @@ type Packing struct {
 	whole  int
 	view   []change.Change
 	bodies []*object.Packed
+	shared storage.Revision
 }
 
 // Unpacked returns the changes that have not been packed.
 func (h *History) Unpacked() Packing {
-	return Packing{first: h.packed, whole: h.whole, view: h.ring.View(h.packed)}
+	return Packing{first: h.packed, whole: h.whole, view: h.ring.View(h.packed), shared: h.shared}
 }
 
 // Pack packs all of the changes but the newest.
@@ -31,7 +33,7 @@ func (p *Packing) Pack() {
 		ch := &p.view[i]
 		p.whole -= ch.Size()
 		var b *object.Packed
-		if ch.Old != nil && ch.New != nil {
+		if ch.Old != nil && ch.New != nil && ch.Old.Revision() > p.shared {
 			b = object.Pack(ch.Old, ch.New, &scratch)
 		}
 		p.bodies = append(p.bodies, b)
@@ -48,7 +50,7 @@ func (h *History) SetPacked(p *Packing) {
 		}
 		ch := &p.view[i]
 		h.packed, h.whole = seq+1, h.whole-ch.Size()
-		if b != nil {
+		if b != nil && ch.Old.Revision() > h.shared {
 			h.bytes -= ch.Size()
 			object.SetPacked(ch.Old, b)
 			h.bytes += ch.Size()
