@@ -11,7 +11,7 @@ import (
 func Resources() []*resource.Resource {
 	gv := admissionv1.SchemeGroupVersion
 	const category = "api-extensions"
-	return []*resource.Resource{
+	rows := []*resource.Resource{
 		resource.ClusterScoped[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](gv, "mutatingadmissionpolicies").
 			WithCategories(category).
 			WithTable(mutatingPolicyTable).WithStrategy(mutatingPolicyStrategy()),
@@ -31,4 +31,8 @@ func Resources() []*resource.Resource {
 			WithCategories(category).
 			WithTable(validatingWebhookTable).WithStrategy(validatingWebhookStrategy()),
 	}
+	for _, r := range rows {
+		refuseStatic(r)
+	}
+	return rows
 }

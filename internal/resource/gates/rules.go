@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/admissionregistration"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -24,7 +25,9 @@ type rule struct {
 	apply func(*resource.Resource)
 }
 
-var rules = slices.Concat(seLinuxRules(), []rule{
+var rules = slices.Concat(seLinuxRules(), otherRules, staticRules())
+
+var otherRules = []rule{
 	{"RelaxedServiceNameValidation", corev1.Resource("services"), func(r *resource.Resource) { r.Name = apivalidation.NameIsDNS1035Label }},
 	{"RelaxedServiceNameValidation", networkingv1.Resource("ingresses"), func(r *resource.Resource) { check(r, backendNames) }},
 	{"PreferSameTrafficDistribution", corev1.Resource("services"), func(r *resource.Resource) { check(r, preferClose) }},
@@ -41,7 +44,18 @@ var rules = slices.Concat(seLinuxRules(), []rule{
 	{"ExcludeAdmissionWebhookVirtualResources", admissionv1.Resource("mutatingwebhookconfigurations"), withoutWarnings},
 	{"ExcludeAdmissionWebhookVirtualResources", admissionv1.Resource("validatingwebhookconfigurations"), withoutWarnings},
 	{"CSIServiceAccountTokenSecrets", storagev1.Resource("csidrivers"), withoutWarnings}, // which advise to use the field
-})
+}
+
+// staticRules come after those that remove warnings.
+func staticRules() (all []rule) {
+	for _, plural := range []string{
+		"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingwebhookconfigurations",
+		"validatingadmissionpolicies", "validatingadmissionpolicybindings", "validatingwebhookconfigurations",
+	} {
+		all = append(all, rule{"ManifestBasedAdmissionControlConfig", admissionv1.Resource(plural), admissionregistration.WarnOfStatic})
+	}
+	return all
+}
 
 func withoutWarnings(r *resource.Resource) { r.Strategy.Warnings, r.Strategy.UpdateWarnings = nil, nil }
 
