@@ -50,6 +50,7 @@ type served struct {
 	// services are the APIServices.
 	services  *aggregate.Services
 	discovery *discovery.Handler
+	addresses *addressRepair
 }
 
 // newServer assembles the API server over a store: authentication, authorization,
@@ -62,6 +63,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 	kinds := known.discovery.For(resources)
 	schemas := openapi.New(resources, resource.Scheme())
 	schemas.CBOR = o.CBOR
+	addresses := &addressRepair{log: o.Log}
 	var extensions *extension.Extensions
 	var services *aggregate.Services
 	s, err := server.New(server.Config{
@@ -109,21 +111,18 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 			if err != nil {
 				return err
 			}
+			addresses.server = s
 			c.Definitions = extensions
 			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){
 				extension.Definitions: extensions.Written, aggregate.Resource: services.Written,
-				addressResource: func(ctx context.Context, _ storage.Revision) {
-					if err := repairClusterIPs(ctx, s); err != nil {
-						o.Log.Warn("IPAddresses not repaired", "error", err)
-					}
-				},
+				addressResource: func(ctx context.Context, _ storage.Revision) { addresses.run(ctx) },
 			}
 			c.Others = services
 			c.Health = started.hooks(services.Registered)
 			return nil
 		},
 	})
-	return served{s, resources, extensions, services, kinds}, err
+	return served{s, resources, extensions, services, kinds, addresses}, err
 }
 
 // known is the part of a state that a server has read, for the servers of its forks.

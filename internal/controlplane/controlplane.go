@@ -144,10 +144,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := repairClusterIPs(ctx, cp.server); err != nil {
-		// A Service that cannot be read does not prevent the repair of others.
-		o.Log.Warn("IPAddresses not repaired", "error", err)
-	}
+	cp.addresses.run(ctx)
 	cp.started.reach(repaired)
 	o.progress("Store", cp.describeStore())
 	if err := cp.serve(); err != nil {

@@ -33,6 +33,7 @@ func (cp *ControlPlane) shutdown() error {
 		cp.listener.Close()
 		cp.etcd.close()
 	}
+	cp.addresses.close()
 	if cp.store != nil {
 		errs = append(errs, cp.store.Close())
 	}
