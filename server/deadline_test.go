@@ -70,6 +70,7 @@ func TestDeadline(t *testing.T) {
 		c.RequestTimeout = 200 * time.Millisecond
 		c.Paths = map[string]http.Handler{"/slow": path(false), "/slow/begun": path(true)}
 	})
+	stalled := 0.0
 	for name, client := range c.clients() {
 		t.Run(name, func(t *testing.T) {
 			resp, err := client.Get(c.base + "/slow")
@@ -82,19 +83,27 @@ func TestDeadline(t *testing.T) {
 				release <- struct{}{}
 			}
 
-			resp, err = client.Get(c.base + "/slow/begun")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer resp.Body.Close()
-			<-ended
-			release <- struct{}{}
-			if data, err := io.ReadAll(resp.Body); err == nil {
-				t.Errorf("an answer that came too late is whole: %s", data)
+			for {
+				resp, err = client.Get(c.base + "/slow/begun")
+				if err != nil {
+					t.Fatal(err)
+				}
+				<-ended
+				release <- struct{}{}
+				data, err := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if resp.StatusCode == http.StatusGatewayTimeout { // the machine stalled: the handler did not begin in time
+					stalled++
+					continue
+				}
+				if err == nil {
+					t.Errorf("an answer that came too late is whole: %s", data)
+				}
+				break
 			}
 		})
 	}
-	if n := c.metric(`apiserver_request_terminations_total{code="504",component="apiserver",group="",resource="",scope="cluster",subresource="",verb="GET",version=""}`); n != 2 {
+	if n := c.metric(`apiserver_request_terminations_total{code="504",component="apiserver",group="",resource="",scope="cluster",subresource="",verb="GET",version=""}`); n != 2+stalled {
 		t.Errorf("%v requests are counted as terminated", n)
 	}
 }
