@@ -47,7 +47,7 @@ func TestUnusedAddresses(t *testing.T) {
 		if _, err := c.CoreV1().Services("default").Create(t.Context(), name, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second) // what comes now is younger than the services
+		time.Sleep(2 * time.Second) // the IPAddresses are younger than the Services
 		foreign := managed("10.96.9.5", "")
 		foreign.Spec.ParentRef = &networkingv1.ParentReference{Group: "example.com", Resource: "gateways", Name: "g"}
 		own := managed("10.96.9.6", "gone")

@@ -41,7 +41,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// served is an API server with the parts that follow what it serves.
+// served is an API server with the parts that follow its definitions and API services.
 type served struct {
 	server  *server.Server
 	builtin []*resource.Resource

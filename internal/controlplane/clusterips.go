@@ -40,7 +40,7 @@ type addressRepair struct {
 	}
 }
 
-// run repairs what needs it now. An error is logged: a Service that cannot be read does not prevent the repair of others.
+// run repairs once, and again at the next due time. An error is logged: a Service that cannot be read does not prevent the repair of others.
 func (r *addressRepair) run(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +75,7 @@ func (r *addressRepair) close() {
 // repair creates the IPAddresses that Services lack, because an older server made the Service or because the IPAddress was
 // deleted, and replaces those that name another parent or lack their labels. An address that two Services have belongs to
 // the one that its IPAddress names. It deletes the server's IPAddresses that belong to no cluster IP; next is the time
-// until the first one that may still get its Service, 0 if there is none. It leaves alone what others have made, and
+// until the first one that may still get its Service, 0 if there is none. It leaves alone IPAddresses that others have made, and
 // Services outside all ServiceCIDRs.
 func (r *addressRepair) repair(ctx context.Context) (next time.Duration, err error) {
 	list, err := r.server.Lookup().List(ctx, addressResource, "")
