@@ -29,15 +29,14 @@ type lifecycle struct {
 
 // New returns the node lifecycle controller.
 func New(env controller.Env, o Options) controller.Runner {
-	leases := client.For[*coordinationv1.Lease](env.Informers.Client())
 	c := &lifecycle{
 		o:     o.withDefaults(),
 		nodes: controller.ObjectsOf[*corev1.Node](env),
 		pods:  controller.ObjectsOf[*corev1.Pod](env),
-		leases: informer.New(leases, informer.Options[*coordinationv1.Lease]{
+		leases: informer.New(client.For[*coordinationv1.Lease](env.Informers.Client()), informer.Options[*coordinationv1.Lease]{
 			Namespace: corev1.NamespaceNodeLease,
 		}),
-		leaseAPI: leases.Namespace(corev1.NamespaceNodeLease),
+		leaseAPI: client.For[*coordinationv1.Lease](env.Client).Namespace(corev1.NamespaceNodeLease),
 		rec:      env.Recorder,
 	}
 	c.pods.Index(byNode, func(p *corev1.Pod) []string {
