@@ -62,6 +62,8 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	hub.Begun()
+	s.cfg.Wire, s.cfg.History.Begin = nil, nil // which refer to it
 	s.assemble()
 	return s, nil
 }

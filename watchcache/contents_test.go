@@ -128,3 +128,16 @@ func TestContentsStayWhole(t *testing.T) {
 		}
 	})
 }
+
+// TestBegun checks that a cache which is added after Begun reads the store.
+func TestBegun(t *testing.T) {
+	first := begun(t, nil)
+	w := begun(t, contentsOf(first))
+	w.hub.Begun()
+	w.hub.Remove(w.pods)
+	w.pods = w.hub.Add(podOptions)
+	s := w.snapshot(watchcache.ReadAt{})
+	if s.Len() != 2 || one(s, "a", "x") == one(first.snapshot(watchcache.ReadAt{}), "a", "x") {
+		t.Errorf("%d pods, one of them shared", s.Len())
+	}
+}

@@ -65,6 +65,9 @@ func (h *Hub) Add(o Options) *Cache {
 	return c
 }
 
+// Begun ends the use of HubOptions.Begin, which is then no longer kept in memory. No Add may run meanwhile.
+func (h *Hub) Begun() { h.opts.Begin = nil }
+
 // Remove ends the cache: its watchers and readers get storage.ErrClosed.
 func (h *Hub) Remove(c *Cache) { h.follower.Remove(c.resource.opts.Prefix, &c.state) }
 

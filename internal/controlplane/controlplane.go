@@ -40,7 +40,7 @@ const adminUser = "kubernetes-admin"
 // ControlPlane is a running control plane. Make it with Start.
 type ControlPlane struct {
 	options Options
-	// base is the state to begin with; nil for that of the data directory, or an empty one.
+	// base is the state to begin with; nil for that of the data directory, or an empty one, and after the start.
 	base  *Frozen
 	store store
 	// sleeper runs the client side if it sleeps while there is no work; otherwise nil.
@@ -105,6 +105,7 @@ func begin(ctx context.Context, o Options, base *Frozen) (*ControlPlane, error) 
 		cp.Stop()
 		return nil, err
 	}
+	cp.base = nil // it is needed for the start only
 	return cp, nil
 }
 
