@@ -17,8 +17,8 @@
 // These use envtest, but their tests don't come with their Go modules, or need what cannot be had here:
 //
 //   - gateway-api: v1.4.1 has the tests in pkg/test/cel and pkg/test/crd, but they let envtest download its programs and so
-//     ignore $KUBEBUILDER_ASSETS; v1.1.0 to v1.3.0 need a running cluster; v1.5.1 and v1.6.3 lack the tests, and v1.7.0 needs
-//     Go 1.27.
+//     ignore $KUBEBUILDER_ASSETS; bench/results/suites.md tells how pkg/test/cel runs on a server that runs already. v1.5.1 and
+//     v1.6.3 lack the tests, and v1.7.0 needs Go 1.27.
 //   - cert-manager v1.21.2: the module that holds test/integration is not published.
 //   - external-secrets v1.3.2: go.mod replaces 56 modules by folders, which are not published.
 //   - cluster-api-operator v0.29.0: the tests read CRDs from test/testdata, which the module lacks.
