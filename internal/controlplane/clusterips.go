@@ -40,7 +40,8 @@ type addressRepair struct {
 	}
 }
 
-// run repairs once, and again at the next due time. An error is logged: a Service that cannot be read does not prevent the repair of others.
+// run repairs once, and again at the next due time. An error is logged: a Service that cannot be read does not prevent the
+// repair of others.
 func (r *addressRepair) run(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,8 +29,8 @@ type History struct {
 	shared storage.Revision
 }
 
-// Share keeps the objects up to a revision unpacked: packed ones would refer to their successors here, and those who share
-// them have others.
+// Share keeps the objects up to a revision unpacked: packed ones would refer to their successors in this history, and the
+// other histories have other successors.
 func (h *History) Share(upTo storage.Revision) { h.shared = max(h.shared, upTo) }
 
 // Floor returns the revision after which all changes are kept.
