@@ -53,6 +53,12 @@ func TestEndpointsAreMirrored(t *testing.T) {
 	endpoints := client.For[*corev1.Endpoints](c).Namespace("default")
 	all := client.For[*discoveryv1.EndpointSlice](c).Namespace("default")
 
+	if _, err := services.Create(t.Context(), &corev1.Service{ // before the Endpoints: the endpoints controller deletes those without one when it starts
+		ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "default"},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "sql", Port: 5432}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
 	ep, err := endpoints.Create(t.Context(), &corev1.Endpoints{
 		ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "default", Labels: map[string]string{"tier": "data"}, Annotations: map[string]string{"by": "hand"}},
 		Subsets: []corev1.EndpointSubset{
@@ -61,12 +67,6 @@ func TestEndpointsAreMirrored(t *testing.T) {
 		},
 	})
 	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := services.Create(t.Context(), &corev1.Service{ // the mirror needs it
-		ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "default"},
-		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "sql", Port: 5432}}},
-	}); err != nil {
 		t.Fatal(err)
 	}
 	have := map[string]*discoveryv1.EndpointSlice{}
