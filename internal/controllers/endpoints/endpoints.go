@@ -30,6 +30,7 @@ const (
 type endpoints struct {
 	all      controller.Objects[*corev1.Endpoints]
 	services backends.Services
+	live     client.Resource[*corev1.Service]
 	triggers backends.Triggers
 	written  podcontrol.Written
 	pace     podcontrol.Pace
@@ -42,6 +43,7 @@ func New(env controller.Env) controller.Runner {
 	e := &endpoints{
 		all:      controller.ObjectsOf[*corev1.Endpoints](env),
 		services: backends.New(env.Informers),
+		live:     client.For[*corev1.Service](env.Client),
 		pace:     podcontrol.Pace{Every: pace},
 		rec:      env.Recorder.From("endpoint-controller", ""),
 	}
@@ -136,10 +138,14 @@ func (e *endpoints) write(ctx context.Context, k controller.Key, ep *corev1.Endp
 	return err
 }
 
-// remove deletes the Endpoints of a deleted Service, even those created by users.
+// remove deletes the Endpoints of a deleted Service, even those created by users. Those of a Service that the informer has
+// not seen yet stay.
 func (e *endpoints) remove(ctx context.Context, ep *corev1.Endpoints, exists bool) error {
 	if !exists {
 		return nil
+	}
+	if _, err := e.live.Namespace(ep.Namespace).Get(ctx, ep.Name); !apierrors.IsNotFound(err) {
+		return err
 	}
 	err := e.all.API.Namespace(ep.Namespace).Delete(ctx, ep.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &ep.UID},

@@ -67,6 +67,28 @@ func TestEndpointsGoWithTheirService(t *testing.T) {
 	}
 }
 
+// Endpoints whose Service the controller has not seen yet stay.
+func TestTheWatchOfServicesIsBehind(t *testing.T) {
+	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"endpoints"}})
+	c := env.Client(t)
+	services, endpoints := client.For[*corev1.Service](c).Namespace("default"), client.For[*corev1.Endpoints](c).Namespace("default")
+	create(t, services, service("first", map[string]string{"app": "first"}))
+	waittest.One(t, endpoints, "first", "made", func(*corev1.Endpoints) bool { return true })
+	if _, err := env.AddFault(t.Context(), testenv.Fault{Action: "hold", Resource: "services"}); err != nil {
+		t.Fatal(err)
+	}
+	create(t, services, service("unseen", nil))
+	for _, name := range []string{"unseen", "without"} { // the second one's end shows that both have been examined
+		ep := made(name)
+		ep.Labels = map[string]string{"endpoints.kubernetes.io/managed-by": "endpoint-controller"}
+		create(t, endpoints, ep)
+	}
+	waittest.Gone(t, endpoints, "without")
+	if _, err := endpoints.Get(t.Context(), "unseen"); err != nil {
+		t.Error(err)
+	}
+}
+
 // A failed write is recorded as an event on the Endpoints.
 func TestFailuresAreTold(t *testing.T) {
 	env := testenv.New(t, testenv.Options{NoScheduler: true, NoNodes: true, Controllers: []string{"endpoints", "resourcequota"}})
