@@ -54,6 +54,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.AdvertiseAddress, "advertise-address", "", "IP address of the API server in the Service kubernetes (default that of --listen, or of the default route's interface)")
 	flags.StringVar(&f.options.Access.ClientCAFile, "client-ca-file", "", "file with CAs of client certificates besides the server's own; the common name is the user, the organizations are the groups")
 	flags.StringSliceVar(&f.options.TLSNames, "tls-san", nil, "more host names and IP addresses for the API server's certificate")
+	registerKubelets(flags, &f.options.Kubelets)
 	registerEtcd(flags, &f.options)
 	f.limits.register(flags)
 	flags.Var(gates{"CBORServingAndStorage": &f.options.CBOR}, "feature-gates", "feature gates of kube-apiserver, as name=true, separated by commas; the only one is CBORServingAndStorage, for CBOR on the wire (default false)")

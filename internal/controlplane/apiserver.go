@@ -64,6 +64,10 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 	schemas := openapi.New(resources, resource.Scheme())
 	schemas.CBOR = o.CBOR
 	addresses := &addressRepair{log: o.Log}
+	kubelets, err := o.Kubelets.options(o, creds)
+	if err != nil {
+		return served{}, err
+	}
 	var extensions *extension.Extensions
 	var services *aggregate.Services
 	s, err := server.New(server.Config{
@@ -91,6 +95,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 			if err := guard(c, s, o, creds, url, page, known.roles); err != nil {
 				return err
 			}
+			s.Network().SetKubelets(kubelets)
 			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
 			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, store}.read
 			services, err = aggregate.New(ctx, aggregate.Options{
@@ -146,12 +151,7 @@ func builtinResources(o Options) []*resource.Resource {
 
 // frontProxy returns the front proxy's client certificate.
 func (c credentials) frontProxy() (*tls.Certificate, error) {
-	cert, key, err := c.authority.FrontProxy().Client(bootstrap.FrontProxy)
-	if err != nil {
-		return nil, err
-	}
-	pair, err := tls.X509KeyPair(cert, key)
-	return &pair, err
+	return clientCertificate(c.authority.FrontProxy().Client(bootstrap.FrontProxy))
 }
 
 // withoutVersions returns the resources without the versions.

@@ -68,6 +68,8 @@ type Options struct {
 	EtcdListenInsecure bool
 	// Access configures authentication, authorization and admission.
 	Access Access
+	// Kubelets configures the connections to kubelets.
+	Kubelets Kubelets
 	// API is the version of the Kubernetes API that is served, and its feature gates.
 	API gates.API
 	// DisabledAPIs are the versions that are not served.

@@ -59,6 +59,12 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.DurationVar(&a.AuthorizationWebhook.AllowedTTL, "authorization-webhook-cache-authorized-ttl", 5*time.Minute, "how long to keep the webhook's permissions")
 	set.DurationVar(&a.AuthorizationWebhook.DeniedTTL, "authorization-webhook-cache-unauthorized-ttl", 30*time.Second, "how long to keep the webhook's refusals")
 
+	k := &o.Kubelets
+	set.StringVar(&k.CertFile, "kubelet-client-certificate", "", "file with the server's client certificate for kubelets")
+	set.StringVar(&k.KeyFile, "kubelet-client-key", "", "file with the key of the client certificate for kubelets")
+	set.StringVar(&k.CAFile, "kubelet-certificate-authority", "", "file with the CAs of the kubelets' certificates")
+	set.StringSliceVar(&k.AddressTypes, "kubelet-preferred-address-types", []string{"Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"}, "types of the node addresses to use, in order of preference")
+
 	f.plugins.register(set)
 	set.BoolVar(&f.privileged, "allow-privileged", false, "allow privileged containers")
 	set.StringVar(&f.cidr, "service-cluster-ip-range", "10.0.0.0/24", "range of the cluster IPs of Services")

@@ -41,11 +41,10 @@ var ignoredFlags = map[string][]string{
 		"coordinated-leadership-lease-duration", "coordinated-leadership-renew-deadline", "coordinated-leadership-retry-period",
 		"endpoint-reconciler-type", "peer-advertise-ip", "peer-advertise-port", "peer-ca-file",
 	},
-	"the server authenticates to kubelets and to other API servers by certificates of its own": {
-		"aggregator-reject-forwarding-redirect", "enable-aggregator-routing", "kubelet-certificate-authority",
-		"kubelet-client-certificate", "kubelet-client-key", "kubelet-preferred-address-types", "kubelet-timeout",
-		"proxy-client-cert-file", "proxy-client-key-file",
+	"the server authenticates to other API servers by a certificate of its own": {
+		"aggregator-reject-forwarding-redirect", "enable-aggregator-routing", "proxy-client-cert-file", "proxy-client-key-file",
 	},
+	"connections to kubelets have no such limit":    {"kubelet-timeout"},
 	"it is only used in documents about the server": {"enable-logs-handler", "external-hostname"},
 }
 

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -52,7 +53,8 @@ func (c *Request) copyLog(from *url.URL, follow bool) error {
 	if err != nil {
 		return err
 	}
-	res, err := c.Network.Kubelets.RoundTrip(req)
+	kubelet := http.Client{Transport: c.Network.KubeletTransport(from.Host), CheckRedirect: refuseRedirect}
+	res, err := kubelet.Do(req)
 	if err != nil {
 		return err
 	}
@@ -81,6 +83,8 @@ func (c *Request) copyLog(from *url.URL, follow bool) error {
 		}
 	}
 }
+
+func refuseRedirect(*http.Request, []*http.Request) error { return errors.New("redirects forbidden") }
 
 // refusedLog returns the error for a kubelet's refusal.
 func refusedLog(res *http.Response, name string) error {

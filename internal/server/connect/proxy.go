@@ -159,7 +159,7 @@ func nodeProxy(c *Request) error {
 		return apierrors.NewBadRequest("address not allowed")
 	}
 	if port == "" || port == to.Port() {
-		return c.proxied(to, o.Path, c.Network.Kubelets)
+		return c.proxied(to, o.Path, c.Network.KubeletTransport(to.Host))
 	}
 	return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(to.Hostname(), port)}, o.Path, c.Network.Pods)
 }

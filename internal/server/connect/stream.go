@@ -103,7 +103,7 @@ func podStream[T runtime.Object](path string, options func(url.Values) (T, error
 			return err
 		}
 		to.Path, to.RawQuery = at, query.Encode()
-		return c.passOn(to, c.Network.Kubelets, false, true)
+		return c.passOn(to, c.Network.KubeletTransport(to.Host), false, true)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"fairlead.dev/internal/server/auth"
 )
 
@@ -33,9 +35,11 @@ type Network struct {
 	local  Local
 	// dial connects to addresses that are not those of local.
 	dial Dial
-	// Kubelets connects to kubelets at the addresses in their Nodes' status, and Pods to pods for the proxy
-	// subresources. Both accept any certificate, as kube-apiserver does without a CA for kubelets.
-	Kubelets, Pods *http.Transport
+	// Pods connects to pods for the proxy subresources. It accepts any certificate.
+	Pods *http.Transport
+	// kubelets and simulated connect to kubelets: see KubeletTransport.
+	kubelets, simulated *http.Transport
+	addressTypes        []corev1.NodeAddressType
 	// Redirects has, for an address that Dial is given, the address to dial in its place. It is set before the first use.
 	Redirects map[string]string
 }
@@ -51,7 +55,8 @@ func New(l auth.Lookup, local Local, dial Dial) *Network {
 		}).DialContext
 	}
 	anyone := &tls.Config{InsecureSkipVerify: true}
-	n.Kubelets = &http.Transport{DialContext: n.dialKubelet, TLSClientConfig: anyone, IdleConnTimeout: 90 * time.Second}
+	n.simulated = &http.Transport{DialContext: n.dialSimulated, TLSClientConfig: anyone, IdleConnTimeout: 90 * time.Second}
+	n.SetKubelets(KubeletOptions{})
 	n.Pods = &http.Transport{DialContext: n.dialPod, TLSClientConfig: anyone, IdleConnTimeout: 90 * time.Second}
 	return n
 }
@@ -82,11 +87,8 @@ func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, 
 	return n.dial(ctx, network, address)
 }
 
-func (n *Network) dialKubelet(ctx context.Context, network, address string) (net.Conn, error) {
-	if n.isLocal(address) {
-		return n.local.DialKubelet(ctx, address)
-	}
-	return n.dial(ctx, network, address)
+func (n *Network) dialSimulated(ctx context.Context, _, address string) (net.Conn, error) {
+	return n.local.DialKubelet(ctx, address)
 }
 
 func (n *Network) dialPod(ctx context.Context, network, address string) (net.Conn, error) {
