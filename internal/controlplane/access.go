@@ -38,6 +38,8 @@ type Access struct {
 	ClientCAFile string
 	// TokenFile has the tokens of users; see token.FromFile.
 	TokenFile string
+	// NoBootstrapTokens refuses the tokens by which nodes join.
+	NoBootstrapTokens bool
 	// NoAnonymous answers requests without credentials by 401.
 	NoAnonymous bool
 

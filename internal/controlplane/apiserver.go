@@ -185,7 +185,10 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	accounts.MaxExpiration = access.MaxTokenExpiration
 	verifier := token.Union{accounts}
 	if creds.tokens != nil {
-		verifier = token.Union{creds.tokens, accounts}
+		verifier = token.Union{token.ForServer(access.Audiences, creds.tokens), accounts}
+	}
+	if !access.NoBootstrapTokens {
+		verifier = append(verifier, token.ForServer(access.Audiences, token.Bootstrap(objects)))
 	}
 	grants := rbac.New(rbac.Caches{
 		Shared:              roles,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/controller"
+	"fairlead.dev/internal/controllers/bootstrapsigner"
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/controllers/clusterroleaggregation"
 	"fairlead.dev/internal/controllers/cronjob"
@@ -34,6 +35,7 @@ import (
 	"fairlead.dev/internal/controllers/serviceaccounttoken"
 	"fairlead.dev/internal/controllers/servicecidr"
 	"fairlead.dev/internal/controllers/statefulset"
+	"fairlead.dev/internal/controllers/tokencleaner"
 	"fairlead.dev/internal/controllers/ttl"
 	"fairlead.dev/internal/controllers/ttlafterfinished"
 	"fairlead.dev/internal/controllers/vacprotection"
@@ -65,6 +67,7 @@ func plain(n func(controller.Env) controller.Runner) func(controller.Env, settin
 }
 
 var builtins = []entry{
+	{"bootstrapsigner", "bootstrap-signer", plain(bootstrapsigner.New)},
 	{"certificates", "certificate-controller", func(env controller.Env, s settings) controller.Runner {
 		return certificates.New(env, s.signing)
 	}},
@@ -115,6 +118,7 @@ var builtins = []entry{
 	{"statefulset", "statefulset-controller", func(env controller.Env, s settings) controller.Runner {
 		return statefulset.New(env, statefulset.Options{NoMaxUnavailable: !s.api.Enabled("MaxUnavailableStatefulSet")})
 	}},
+	{"tokencleaner", "token-cleaner", plain(tokencleaner.New)},
 	{"ttl", "ttl-controller", plain(ttl.New)},
 	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},
 	{"vacprotection", "volumeattributesclass-protection-controller", plain(vacprotection.New)},

@@ -24,6 +24,7 @@ type flags struct {
 	apis       map[string]string
 	cidr       string
 	anonymous  bool
+	bootstrap  bool
 	privileged bool
 	requests   controlplane.Limits
 	options    controlplane.Options
@@ -47,6 +48,7 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.BoolVar(&f.anonymous, "anonymous-auth", true, "allow requests without credentials, of the user system:anonymous")
 	set.StringVar(&a.ClientCAFile, "client-ca-file", "", "file with the CAs of client certificates")
 	set.StringVar(&a.TokenFile, "token-auth-file", "", "CSV file with tokens: token, user, UID, groups")
+	set.BoolVar(&f.bootstrap, "enable-bootstrap-token-auth", false, "accept the tokens in Secrets of type bootstrap.kubernetes.io/token in kube-system")
 	set.StringSliceVar(&a.Audiences, "api-audiences", nil, "audiences of service account tokens for this server")
 	set.StringArrayVar(&a.Issuers, "service-account-issuer", nil, "name of the service account issuer; the first is in new tokens, all are accepted")
 	set.StringVar(&a.SigningKeyFile, "service-account-signing-key-file", "", "file with the private key of service account tokens")
@@ -145,6 +147,7 @@ func (f *flags) access(a *controlplane.Access) (err error) {
 	}
 	// As in kube-apiserver, which does not combine anonymous requests with a server that allows everything.
 	a.NoAnonymous = !f.anonymous || slices.Contains(a.Authorization, controlplane.AuthorizeAlwaysAllow)
+	a.NoBootstrapTokens = !f.bootstrap
 	for _, issuer := range a.Issuers {
 		if issuer == "" {
 			return errors.New("--service-account-issuer: want a name that is not empty")

@@ -70,7 +70,6 @@ var fixedFlags = map[string][]string{
 	"default-not-ready-toleration-seconds":        {"300"},
 	"default-unreachable-toleration-seconds":      {"300"},
 	"egress-selector-config-file":                 {""},
-	"enable-bootstrap-token-auth":                 {"false"},
 	"enable-garbage-collector":                    {"true"},
 	"encryption-provider-config":                  {""},
 	"encryption-provider-config-automatic-reload": {"false"},
