@@ -55,6 +55,7 @@ var floors = map[string]int{
 	"internal/controlplane":     7,
 	"internal/clusters":         8,
 	"internal/kubeapiserver":    8,
+	"internal/join":             4,
 	"testenv":                   8,
 	"internal/clientsuite":      9,
 	"cmd":                       9,
@@ -163,7 +164,7 @@ var inside = map[string]map[string]int{
 // other, so each can be tested against the other's real thing, ours or
 // upstream's.
 var (
-	clientSide = []string{"client", "informer", "workqueue", "controller", "scheduler", "node", "internal/client", "internal/controllers", "internal/node", "internal/scheduler"}
+	clientSide = []string{"client", "informer", "workqueue", "controller", "scheduler", "node", "internal/client", "internal/controllers", "internal/join", "internal/node", "internal/scheduler"}
 	serverSide = []string{"storage", "watchcache", "server", "internal/storage", "internal/watchcache", "internal/resource", "internal/server"}
 )
 

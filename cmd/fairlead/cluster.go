@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
-	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/internal/clusters"
 	"fairlead.dev/internal/controlplane"
@@ -254,16 +252,8 @@ func (f *clusterFlags) one(ctx context.Context, out io.Writer, c *clusters.Clien
 
 // show writes clusters for machines, as whole, or for people.
 func (f *clusterFlags) show(out io.Writer, whole any, all ...*clusters.Cluster) error {
-	switch f.output {
-	case "json":
-		return json.NewEncoder(out).Encode(whole)
-	case "yaml":
-		text, err := yaml.Marshal(whole)
-		if err != nil {
-			return err
-		}
-		_, err = out.Write(text)
-		return err
+	if f.output != "" {
+		return encode(out, f.output, whole)
 	}
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
 	fmt.Fprintln(w, "NAME\tREADY\tFROM\tREVISION\tAGE\tURL")

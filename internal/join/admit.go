@@ -1,0 +1,96 @@
+package join
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/version"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/client"
+)
+
+// CheckName returns an error if a node cannot have the name: it is not valid, or another node that is alive has it. A node of
+// that name that is not Ready is taken for this one, which comes back.
+func CheckName(ctx context.Context, c *client.Client, name string) error {
+	if errs := validation.IsDNS1123Subdomain(name); len(errs) > 0 {
+		return fmt.Errorf("--node-name=%s: %s", name, errs[0])
+	}
+	node, err := client.For[*corev1.Node](c).Get(ctx, name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the server does not accept the token (it has expired, or is not for authentication): %w", err)
+	case err != nil:
+		return err
+	case node.Annotations[simulated] != "":
+		return fmt.Errorf("the name %s is that of a simulated node: choose another one with --node-name", name)
+	case isReady(node):
+		return fmt.Errorf("the node %s is Ready, so another machine has that name: choose another one with --node-name, or delete the node if it is gone", name)
+	}
+	return nil
+}
+
+// simulated is the annotation of simulated nodes, kwok's and ours.
+const simulated = "kwok.x-k8s.io/node"
+
+func isReady(n *corev1.Node) bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// kubeletSkew is how many minor versions a kubelet may be older than the API server:
+// https://kubernetes.io/releases/version-skew-policy/.
+const kubeletSkew = 3
+
+// CheckSkew returns an error if a kubelet of a version may not join a server of another one, by Kubernetes' version skew policy.
+func CheckSkew(kubelet, server string) error {
+	k, err := version.ParseGeneric(kubelet)
+	if err != nil {
+		return fmt.Errorf("the version of the kubelet: %w", err)
+	}
+	s, err := version.ParseGeneric(server)
+	if err != nil {
+		return fmt.Errorf("the version of the server: %w", err)
+	}
+	switch {
+	case k.Major() != s.Major() || k.Minor() > s.Minor():
+		return fmt.Errorf("the kubelet's version %s is newer than the server's, %s: a kubelet may not be newer", kubelet, server)
+	case k.Minor()+kubeletSkew < s.Minor():
+		return fmt.Errorf("the kubelet's version %s is too old for the server's, %s: it may be %d minor versions older", kubelet, server, kubeletSkew)
+	}
+	return nil
+}
+
+// Learn reads the cluster's KubeletConfiguration, of the ConfigMap kubelet-config, and returns an error if the node's kubelet
+// may not join by its version.
+func (n *Node) Learn(ctx context.Context, c *client.Client) error {
+	m, err := client.For[*corev1.ConfigMap](c).Namespace(metav1.NamespaceSystem).Get(ctx, "kubelet-config")
+	if err != nil {
+		return err
+	}
+	n.ClusterKubelet = map[string]any{}
+	if err := yaml.Unmarshal([]byte(m.Data["kubelet"]), &n.ClusterKubelet); err != nil {
+		return fmt.Errorf("the ConfigMap kubelet-config: %w", err)
+	}
+	served, err := serverVersion(ctx, c)
+	if err != nil {
+		return err
+	}
+	printed, err := exec.CommandContext(ctx, n.Kubelet.Program, "--version").Output() // such as: Kubernetes v1.37.2
+	if err != nil {
+		return fmt.Errorf("%s --version: %w", n.Kubelet.Program, err)
+	}
+	return CheckSkew(strings.TrimPrefix(strings.TrimSpace(string(printed)), "Kubernetes "), served)
+}
