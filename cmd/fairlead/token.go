@@ -179,13 +179,18 @@ func (f *tokenFlags) do(cmd *cobra.Command, call func(context.Context, *client.C
 	if f.output != "" && f.output != "json" && f.output != "yaml" {
 		return usageError{fmt.Errorf("-o %s: want json or yaml", f.output)}
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), requestTimeout)
+	return withServer(cmd.Context(), f.kubeconfig, "fairlead-token", call)
+}
+
+// withServer calls a function that sends a few requests, with a client of a kubeconfig's server.
+func withServer(ctx context.Context, path, userAgent string, call func(context.Context, *client.Client, *rest.Config) error) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	config, _, err := loadConfig(f.kubeconfig)
+	config, _, err := loadConfig(path)
 	if err != nil {
 		return err
 	}
-	c, err := client.New(config, client.Options{UserAgent: "fairlead-token"})
+	c, err := client.New(config, client.Options{UserAgent: userAgent})
 	if err != nil {
 		return err
 	}

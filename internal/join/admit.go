@@ -30,7 +30,7 @@ func CheckName(ctx context.Context, c *client.Client, name string) error {
 		return fmt.Errorf("the server does not accept the token (it has expired, or is not for authentication): %w", err)
 	case err != nil:
 		return err
-	case node.Annotations[simulated] != "":
+	case isSimulated(node):
 		return fmt.Errorf("the name %s is that of a simulated node: choose another one with --node-name", name)
 	case isReady(node):
 		return fmt.Errorf("the node %s is Ready, so another machine has that name: choose another one with --node-name, or delete the node if it is gone", name)
@@ -38,8 +38,10 @@ func CheckName(ctx context.Context, c *client.Client, name string) error {
 	return nil
 }
 
-// simulated is the annotation of simulated nodes, kwok's and ours.
-const simulated = "kwok.x-k8s.io/node"
+// isSimulated reports whether Fairlead or kwok simulates the node.
+func isSimulated(n *corev1.Node) bool {
+	return n.Annotations["fairlead.dev/simulated"] != "" || n.Annotations["kwok.x-k8s.io/node"] != ""
+}
 
 func isReady(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {

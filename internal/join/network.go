@@ -74,7 +74,7 @@ func (n *Node) network(nodes []*corev1.Node) network {
 			}
 			continue
 		}
-		if node.Annotations[simulated] != "" {
+		if isSimulated(node) {
 			continue
 		}
 		for _, r := range ranges {

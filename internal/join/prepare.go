@@ -1,35 +1,26 @@
 package join
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"strconv"
-	"text/template"
 
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/client/manifest"
 )
 
-const (
-	// Group is the group of the tokens that nodes join with, by kubeadm's name.
-	Group = "system:bootstrappers:kubeadm:default-node-token"
-	// Domain is the cluster's DNS domain.
-	Domain = "cluster.local"
-)
+// Group is the group of the tokens that nodes join with, by kubeadm's name.
+const Group = "system:bootstrappers:kubeadm:default-node-token"
 
 //go:embed cluster.yaml
 var clusterYAML string
@@ -93,27 +84,19 @@ func Prepare(ctx context.Context, c *client.Client, cluster Cluster) error {
 	if err != nil || u.Scheme != "https" || u.Host == "" {
 		return fmt.Errorf("--server=%s: want the URL of the API server, such as https://10.0.0.1:6443", cluster.Server)
 	}
-	served, err := serverVersion(ctx, c)
+	facts, err := FactsOf(ctx, c)
 	if err != nil {
 		return err
 	}
-	services, err := client.For[*networkingv1.ServiceCIDR](c).Get(ctx, "kubernetes")
-	if err != nil {
-		return fmt.Errorf("the range of cluster IPs: %w", err)
-	}
-	dns, err := dnsAddress(services.Spec.CIDRs[0])
-	if err != nil {
-		return err
-	}
-	values := map[string]any{
-		"CAData": base64.StdEncoding.EncodeToString(cluster.CA), "Server": cluster.Server, "Host": u.Host, "Version": served,
-		"ServiceCIDR": services.Spec.CIDRs[0], "DNS": dns, "Domain": Domain, "Group": Group,
-	}
+	values := struct {
+		Facts
+		CAData, Server, Host, Group string
+	}{facts, base64.StdEncoding.EncodeToString(cluster.CA), cluster.Server, u.Host, Group}
 	for _, m := range []struct {
 		text  string
 		write func(context.Context, *client.Client, []*manifest.Object) error
 	}{{defaultsYAML, manifest.Create}, {clusterYAML, manifest.Apply}} {
-		objects, err := render(m.text, values)
+		objects, err := manifest.Render(m.text, values)
 		if err != nil {
 			return err
 		}
@@ -122,40 +105,4 @@ func Prepare(ctx context.Context, c *client.Client, cluster Cluster) error {
 		}
 	}
 	return nil
-}
-
-// render returns the objects of a template.
-func render(text string, values any) ([]*manifest.Object, error) {
-	t, err := template.New("").Option("missingkey=error").Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	if err := t.Execute(&out, values); err != nil {
-		return nil, err
-	}
-	return manifest.Parse(out.Bytes())
-}
-
-// serverVersion returns the version of Kubernetes that the server serves, such as v1.37.2.
-func serverVersion(ctx context.Context, c *client.Client) (string, error) {
-	res, err := c.REST().Do(ctx, client.Request{Path: "/version"})
-	if err != nil {
-		return "", err
-	}
-	var info version.Info
-	return info.GitVersion, json.Unmarshal(res.Body, &info)
-}
-
-// dnsAddress returns the address of the cluster's DNS Service, by convention the tenth of the range.
-func dnsAddress(cidr string) (string, error) {
-	p, err := netip.ParsePrefix(cidr)
-	if err != nil {
-		return "", err
-	}
-	a := p.Masked().Addr()
-	for range 10 {
-		a = a.Next()
-	}
-	return a.String(), nil
 }

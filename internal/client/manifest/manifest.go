@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"text/template"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,6 +37,19 @@ func Parse(text []byte) (all []*Object, err error) {
 			all = append(all, &o)
 		}
 	}
+}
+
+// Render returns the objects of a text/template in YAML.
+func Render(text string, values any) ([]*Object, error) {
+	t, err := template.New("").Option("missingkey=error").Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, values); err != nil {
+		return nil, err
+	}
+	return Parse(out.Bytes())
 }
 
 // Apply applies the objects in their order, and takes over fields that others have set to different values. It stops at the
