@@ -25,6 +25,7 @@ func newControllers() *cobra.Command {
 	var names []string
 	var election electFlags
 	var signing signingFlags
+	var ranges rangeFlags
 	cmd := &cobra.Command{
 		Use:   "controllers",
 		Short: "Run the controllers alone, against any Kubernetes API server",
@@ -43,12 +44,15 @@ func newControllers() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			keys, err := signing.load()
-			if err != nil {
+			o := controlplane.ControllerOptions{List: names}
+			if o.Signing, err = signing.load(); err != nil {
+				return err
+			}
+			if o.Ranges, err = ranges.load(cmd.Flags()); err != nil {
 				return err
 			}
 			return runPart(cmd, "Controllers", config, func(ctx context.Context) error {
-				return controlplane.RunControllers(ctx, config, names, keys, elect)
+				return controlplane.RunControllers(ctx, config, o, elect)
 			})
 		},
 	}
@@ -56,6 +60,7 @@ func newControllers() *cobra.Command {
 	election.registerPart(cmd.Flags())
 	registerControllers(cmd.Flags(), &names)
 	signing.register(cmd.Flags())
+	ranges.register(cmd.Flags())
 	return cmd
 }
 

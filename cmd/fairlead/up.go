@@ -77,6 +77,7 @@ func newUp() *cobra.Command {
 	var made nodeFlags
 	var election electFlags
 	var scheduling string
+	var ranges rangeFlags
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Run a whole control plane: store, API server, controllers, scheduler, simulated nodes",
@@ -105,6 +106,9 @@ func newUp() *cobra.Command {
 			if f.options.Scheduling, err = loadScheduling(scheduling); err != nil {
 				return err
 			}
+			if f.options.Ranges, err = ranges.load(cmd.Flags()); err != nil {
+				return err
+			}
 			return serve(cmd, f)
 		},
 	}
@@ -114,6 +118,7 @@ func newUp() *cobra.Command {
 	registerScheduling(cmd.Flags(), &scheduling)
 	election.register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
 	registerControllers(cmd.Flags(), &f.options.Controllers)
+	ranges.register(cmd.Flags())
 	cmd.Flags().BoolVar(&f.options.Scheduler, "scheduler", true, "run the scheduler")
 	cmd.Flags().IntVar(&f.options.Nodes, "nodes", 3, "number of simulated nodes; 0 for none")
 	return cmd

@@ -148,7 +148,7 @@ func (s clientSide) runControllers(ctx context.Context, list []string) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	for _, b := range selected(list) {
+	for _, b := range selected(list, s.settings.ranges) {
 		user := controllersUser
 		if b.account != "" {
 			user = "system:serviceaccount:kube-system:" + b.account
@@ -242,19 +242,26 @@ type Signing struct {
 	Tokens crypto.Signer
 }
 
+// ControllerOptions configure the controllers of RunControllers.
+type ControllerOptions struct {
+	// List is of the controllers to run, in CheckControllers' format.
+	List    []string
+	Signing Signing
+	Ranges  Ranges
+}
+
 // RunControllers runs built-in controllers against any Kubernetes API server until ctx
-// ends. CheckControllers documents the list. With elect, one of all processes with the
-// lease's name works at a time; without, this one works whatever others do. The same holds
-// for RunScheduler and RunNodes.
-func RunControllers(ctx context.Context, config *rest.Config, list []string, signing Signing, elect *leader.Timing) error {
+// ends. With elect, one of all processes with the lease's name works at a time; without,
+// this one works whatever others do. The same holds for RunScheduler and RunNodes.
+func RunControllers(ctx context.Context, config *rest.Config, o ControllerOptions, elect *leader.Timing) error {
 	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) (err error) {
-		s.settings.signing = signing.Certificates
-		if signing.Tokens != nil {
-			if s.settings.tokens, err = token.NewSecretSigner(signing.Tokens); err != nil {
+		s.settings.signing, s.settings.ranges = o.Signing.Certificates, o.Ranges
+		if o.Signing.Tokens != nil {
+			if s.settings.tokens, err = token.NewSecretSigner(o.Signing.Tokens); err != nil {
 				return err
 			}
 		}
-		return s.controllers(ctx, list)
+		return s.controllers(ctx, o.List)
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/internal/controllers/horizontalpodautoscaler"
 	"fairlead.dev/internal/controllers/job"
 	"fairlead.dev/internal/controllers/namespace"
+	"fairlead.dev/internal/controllers/nodeipam"
 	"fairlead.dev/internal/controllers/nodelifecycle"
 	"fairlead.dev/internal/controllers/persistentvolume"
 	"fairlead.dev/internal/controllers/podgc"
@@ -59,6 +60,21 @@ type settings struct {
 	tokens   *token.SecretSigner // nil: no tokens are made
 	pace     pace
 	api      gates.API
+	ranges   Ranges
+}
+
+// Ranges are the ranges from which controllers give addresses. A controller without a range does not run.
+type Ranges struct {
+	Nodes nodeipam.Options
+}
+
+// configured reports whether a controller has the configuration that it needs.
+func (r Ranges) configured(controller string) bool {
+	switch controller {
+	case "nodeipam":
+		return len(r.Nodes.Ranges) > 0
+	}
+	return true
 }
 
 // plain adapts a controller that needs only its Env.
@@ -90,6 +106,9 @@ var builtins = []entry{
 	}},
 	{"job", "job-controller", plain(job.New)},
 	{"namespace", "namespace-controller", plain(namespace.New)},
+	{"nodeipam", "node-controller", func(env controller.Env, s settings) controller.Runner {
+		return nodeipam.New(env, s.ranges.Nodes)
+	}},
 	{"nodelifecycle", "node-controller", func(env controller.Env, s settings) controller.Runner {
 		return nodelifecycle.New(env, nodelifecycle.Options{HonorLeases: s.pace.rareHeartbeats})
 	}},
@@ -147,12 +166,12 @@ func CheckControllers(list []string) error {
 	return nil
 }
 
-// selected picks the controllers that a list asks for.
-func selected(list []string) []entry {
+// selected picks the controllers that a list asks for and that are configured.
+func selected(list []string, ranges Ranges) []entry {
 	var picked []entry
 	for _, b := range builtins {
 		named := slices.Contains(list, b.name) || slices.Contains(list, "*")
-		if named && !slices.Contains(list, "-"+b.name) {
+		if named && !slices.Contains(list, "-"+b.name) && ranges.configured(b.name) {
 			picked = append(picked, b)
 		}
 	}

@@ -315,7 +315,7 @@ type part struct {
 // parts are the parts of the client side that the options ask for.
 func (cp *ControlPlane) parts() (all []part) {
 	o := cp.options
-	if n := len(selected(o.Controllers)); n > 0 {
+	if n := len(selected(o.Controllers, o.Ranges)); n > 0 {
 		all = append(all, part{"Controllers", strconv.Itoa(n) + " running", func(ctx context.Context, s clientSide) error { return s.controllers(ctx, o.Controllers) }})
 	}
 	if o.Scheduler {
@@ -342,6 +342,7 @@ func (cp *ControlPlane) clientSide() (clientSide, error) {
 			tokens:   tokens,
 			pace:     cp.options.pace(),
 			api:      cp.options.API,
+			ranges:   cp.options.Ranges,
 		},
 	}, nil
 }

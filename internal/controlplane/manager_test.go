@@ -43,7 +43,9 @@ func startManager(t *testing.T, config *rest.Config, controllers []string, kill 
 	c := &manager{kill: kill, stop: cancel, done: make(chan error, 1), dead: make(chan struct{}), held: map[string]chan struct{}{}}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { c.base = rt; return c })
-	go func() { c.done <- controlplane.RunControllers(ctx, config, controllers, controlplane.Signing{}, elect) }()
+	go func() {
+		c.done <- controlplane.RunControllers(ctx, config, controlplane.ControllerOptions{List: controllers}, elect)
+	}()
 	t.Cleanup(c.end)
 	return c
 }

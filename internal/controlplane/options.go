@@ -3,9 +3,12 @@ package controlplane
 import (
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"slices"
 	"time"
 
 	"fairlead.dev/client/leader"
+	"fairlead.dev/internal/controllers/nodeipam"
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/internal/resource/gates"
@@ -100,6 +103,8 @@ type Options struct {
 
 	// Controllers to run, in CheckControllers' format.
 	Controllers []string
+	// Ranges are the ranges of the controllers that give addresses.
+	Ranges Ranges
 	// Scheduler reports whether to run the scheduler.
 	Scheduler bool
 	// Scheduling are the scheduler's options.
@@ -175,8 +180,22 @@ func (o Options) sleeps() bool {
 func (o Options) nodes() node.Options {
 	return node.Options{
 		Count: o.Nodes, Capacity: o.NodeCapacity, Template: o.NodeTemplate, RareHeartbeats: o.pace().rareHeartbeats,
-		Definitions: o.Definitions, Kinds: o.Kinds,
+		Definitions: o.Definitions, Kinds: o.Kinds, PodCIDR: o.simulatedPods(),
 	}
+}
+
+// simulatedPodRanges are the ranges of the addresses of simulated pods, in order of preference.
+var simulatedPodRanges = []netip.Prefix{netip.MustParsePrefix("10.128.0.0/9"), netip.MustParsePrefix("100.64.0.0/10")}
+
+// simulatedPods returns the range of the addresses of simulated pods: one that the pods of other nodes do not use,
+// because the server sends no packet to it.
+func (o Options) simulatedPods() netip.Prefix {
+	for _, p := range simulatedPodRanges {
+		if !slices.ContainsFunc(o.Ranges.Nodes.Ranges, func(r nodeipam.Range) bool { return r.Overlaps(p) }) {
+			return p
+		}
+	}
+	return simulatedPodRanges[0]
 }
 
 // warn calls Warning, or else logs.
