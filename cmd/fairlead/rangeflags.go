@@ -2,8 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"fairlead.dev/internal/controllers/nodeipam"
+	"fairlead.dev/internal/controllers/serviceloadbalancer"
 	"fairlead.dev/internal/controlplane"
 	"github.com/spf13/pflag"
 )
@@ -14,6 +17,7 @@ type rangeFlags struct {
 	allocate bool
 	cluster  []string
 	sizes    nodeipam.Sizes
+	pool     []string
 }
 
 func (f *rangeFlags) register(flags *pflag.FlagSet) {
@@ -22,11 +26,20 @@ func (f *rangeFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.sizes.Any, "node-cidr-mask-size", 0, "length of a node's prefix, if --cluster-cidr is one range (default 24, of IPv6 64)")
 	flags.IntVar(&f.sizes.IPv4, "node-cidr-mask-size-ipv4", 0, "length of a node's IPv4 prefix (default 24)")
 	flags.IntVar(&f.sizes.IPv6, "node-cidr-mask-size-ipv6", 0, "length of a node's IPv6 prefix (default 64)")
+	flags.StringSliceVar(&f.pool, "load-balancer-pool", nil, "ranges of addresses for Services of type LoadBalancer, such as 192.0.2.0/24 (default: they get none)")
 }
 
 func (f *rangeFlags) load(flags *pflag.FlagSet) (r controlplane.Ranges, err error) {
 	if r.Nodes.Ranges, err = nodeipam.Ranges(f.cluster, f.sizes); err != nil {
 		return r, usageError{err}
+	}
+	if r.LoadBalancers.Pool, err = serviceloadbalancer.ParsePool(f.pool); err != nil {
+		return r, usageError{fmt.Errorf("--load-balancer-pool: %w", err)}
+	}
+	for _, p := range r.LoadBalancers.Pool {
+		if slices.ContainsFunc(r.Nodes.Ranges, func(n nodeipam.Range) bool { return n.Overlaps(p) }) {
+			return r, usageError{fmt.Errorf("--load-balancer-pool: the range %s overlaps --cluster-cidr", p)}
+		}
 	}
 	if !flags.Changed("allocate-node-cidrs") {
 		return r, nil

@@ -10,6 +10,9 @@ func TestRangesAreChecked(t *testing.T) {
 		{"up", "--cluster-cidr=10.0.0.0/16,10.1.0.0/16"},
 		{"up", "--cluster-cidr=10.0.0.0/16", "--node-cidr-mask-size=8"},
 		{"up", "--cluster-cidr=10.0.0.0/16", "--allocate-node-cidrs=false", "--node-cidr-mask-size-ipv6=64"},
+		{"up", "--load-balancer-pool=192.0.2.1"},
+		{"up", "--load-balancer-pool=192.0.2.0/24,192.0.2.128/25"},
+		{"up", "--load-balancer-pool=10.0.9.0/24", "--cluster-cidr=10.0.0.0/16"},
 	} {
 		args = append(args, "--in-memory", "--listen=127.0.0.1:0", "--data-dir="+t.TempDir())
 		if code := run(t.Context(), newRoot(), args); code != exitUsage {

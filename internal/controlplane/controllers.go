@@ -35,6 +35,7 @@ import (
 	"fairlead.dev/internal/controllers/serviceaccount"
 	"fairlead.dev/internal/controllers/serviceaccounttoken"
 	"fairlead.dev/internal/controllers/servicecidr"
+	"fairlead.dev/internal/controllers/serviceloadbalancer"
 	"fairlead.dev/internal/controllers/statefulset"
 	"fairlead.dev/internal/controllers/tokencleaner"
 	"fairlead.dev/internal/controllers/ttl"
@@ -65,7 +66,8 @@ type settings struct {
 
 // Ranges are the ranges from which controllers give addresses. A controller without a range does not run.
 type Ranges struct {
-	Nodes nodeipam.Options
+	Nodes         nodeipam.Options
+	LoadBalancers serviceloadbalancer.Options
 }
 
 // configured reports whether a controller has the configuration that it needs.
@@ -73,6 +75,8 @@ func (r Ranges) configured(controller string) bool {
 	switch controller {
 	case "nodeipam":
 		return len(r.Nodes.Ranges) > 0
+	case "serviceloadbalancer":
+		return len(r.LoadBalancers.Pool) > 0
 	}
 	return true
 }
@@ -134,6 +138,9 @@ var builtins = []entry{
 		return serviceaccounttoken.New(env, o)
 	}},
 	{"servicecidr", "service-cidrs-controller", plain(servicecidr.New)},
+	{"serviceloadbalancer", "service-controller", func(env controller.Env, s settings) controller.Runner {
+		return serviceloadbalancer.New(env, s.ranges.LoadBalancers)
+	}},
 	{"statefulset", "statefulset-controller", func(env controller.Env, s settings) controller.Runner {
 		return statefulset.New(env, statefulset.Options{NoMaxUnavailable: !s.api.Enabled("MaxUnavailableStatefulSet")})
 	}},
