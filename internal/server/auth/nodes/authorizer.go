@@ -166,15 +166,19 @@ func (q question) lease() (bool, string, error) {
 }
 
 func (q question) csiNode() (bool, string, error) {
+	switch q.a.Subresource {
+	case "":
+	case "status":
+		return no("CSINode status access requires CSIVolumeHealth feature")
+	default:
+		return no("cannot authorize CSINode subresources")
+	}
 	switch q.a.Verb {
 	case "get", "create", "update", "patch", "delete":
 	default:
 		return no("can only get, create, update, patch, or delete a CSINode")
 	}
-	switch {
-	case q.a.Subresource != "":
-		return no("cannot authorize CSINode subresources")
-	case q.a.Verb != "create" && q.a.Name != q.node:
+	if q.a.Verb != "create" && q.a.Name != q.node {
 		return no("can only access CSINode with the same name as the requesting node")
 	}
 	return yes()

@@ -15,6 +15,9 @@
 // Lists and watches of pods, slices and certificate requests must select the node by a field selector. The contents
 // of a node's writes are checked by the NodeRestriction admission plugin, which sees the object.
 //
+// kube-apiserver also allows the Secrets of a PersistentVolume that names a claim which is bound to another volume. No
+// kubelet mounts such a volume, and here both must name each other.
+//
 // No graph is maintained: the watch cache finds the pods of a node by their field spec.nodeName, and keeps each
 // pod's references with it. A request is denied only after reading the store's present state, so a kubelet that has
 // seen its pod is allowed the pod's Secret by any server of the cluster.

@@ -62,7 +62,7 @@ func (l lookup) List(context.Context, schema.GroupResource, string) ([]runtime.O
 	return nil, nil
 }
 
-// TestNodes compares decisions with those of kube-apiserver's Node authorizer, according to its source at 1.36.3.
+// TestNodes compares decisions with those of kube-apiserver's Node authorizer, according to its source at 1.37.2.
 func TestNodes(t *testing.T) {
 	web := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: corev1.PodSpec{
 		NodeName: "n1", ServiceAccountName: "till", ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}},

@@ -44,7 +44,7 @@ func references(o *watchcache.Object) ([]byte, error) {
 		}
 	}
 	add(accountRef, []string{p.Spec.ServiceAccountName})
-	add(secretRef, secrets(p))
+	add(secretRef, Secrets(p))
 	add(configMapRef, configMaps(p))
 	add(claimRef, claims(p))
 	add(resourceClaimRef, resourceClaims(p))

@@ -1,6 +1,10 @@
 package nodes
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // The objects that a pod uses, by kind: names in the pod's namespace.
 
@@ -16,7 +20,8 @@ func claims(p *corev1.Pod) (names []string) {
 	return names
 }
 
-func secrets(p *corev1.Pod) (names []string) {
+// Secrets returns the names of the Secrets to which the pod itself refers.
+func Secrets(p *corev1.Pod) (names []string) {
 	for _, s := range p.Spec.ImagePullSecrets {
 		names = append(names, s.Name)
 	}
@@ -35,8 +40,10 @@ func secrets(p *corev1.Pod) (names []string) {
 	for _, v := range p.Spec.Volumes {
 		names = append(names, volumeSecrets(v)...)
 	}
-	return names
+	return slices.DeleteFunc(names, empty)
 }
+
+func empty(name string) bool { return name == "" }
 
 // volumeSecrets returns the secrets of a volume of any type.
 func volumeSecrets(v corev1.Volume) (names []string) {
@@ -101,7 +108,7 @@ func configMaps(p *corev1.Pod) (names []string) {
 			}
 		}
 	}
-	return names
+	return slices.DeleteFunc(names, empty)
 }
 
 // environments calls f for each container of each sort.
