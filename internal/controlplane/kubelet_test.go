@@ -123,7 +123,7 @@ func TestKubelet(t *testing.T) {
 		return err
 	}
 	must(ask("mine", "vault"))
-	refused(ask("mine", "bank"), `audience "bank" not found in pod spec volume, system:node:node-1 is not authorized to request tokens for this audience`)
+	refused(ask("mine", "bank"), `system:node:node-1 is not authorized to request tokens for audience "bank"`)
 	refused(ask("others", "vault"), none)
 
 	// SubjectAccessReviews agree with the Node authorizer.

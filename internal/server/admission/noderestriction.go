@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/diff"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/server/auth"
@@ -23,7 +26,8 @@ import (
 // authorizer.
 type NodeRestriction struct {
 	Lookup Lookup
-	// Authorizer allows nodes tokens for audiences that no volume of the pod names; nil denies them.
+	// Authorizer allows nodes tokens for audiences, and certificates of signers, that no volume of the pod names; nil denies
+	// them.
 	Authorizer auth.Authorizer
 }
 
@@ -58,7 +62,7 @@ func (p NodeRestriction) Admit(ctx context.Context, r *Request) error {
 		}
 		return w.refuse(w.own("node lease"))
 	case schema.GroupResource{Group: "storage.k8s.io", Resource: "csinodes"}:
-		return w.refuse(w.own("CSINode"))
+		return w.refuse(w.csiNode())
 	case schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}:
 		return w.refuse(w.slice())
 	case schema.GroupResource{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}:
@@ -77,15 +81,35 @@ type nodeWrite struct {
 	name string // the node's name
 }
 
-// refuse turns an error into a response. NotFound errors are returned as such.
+// refuse turns an error into a response. It returns NotFound errors as they are, unless they are the cause of another.
 func (w nodeWrite) refuse(err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case apierrors.IsNotFound(err):
+	}
+	if s, ok := err.(apierrors.APIStatus); ok && s.Status().Reason == metav1.StatusReasonNotFound {
 		return err
 	}
 	return forbid(w.r, err)
+}
+
+// get returns an object. As in kube-apiserver, the error for a missing one names the kind in the singular.
+func (w nodeWrite) get(gr schema.GroupResource, namespace, name string) (runtime.Object, error) {
+	obj, err := w.Lookup.Get(w.ctx, gr, namespace, name)
+	if apierrors.IsNotFound(err) {
+		gr.Resource = strings.TrimSuffix(gr.Resource, "s")
+		err = apierrors.NewNotFound(gr, name)
+	}
+	return obj, err
+}
+
+func (w nodeWrite) csiNode() error {
+	if err := w.own("CSINode"); err != nil {
+		return err
+	}
+	if w.r.Subresource == "status" {
+		return errors.New("CSIVolumeHealth feature gate is disabled")
+	}
+	return nil
 }
 
 func (w nodeWrite) own(what string) error {
@@ -119,7 +143,7 @@ func (w nodeWrite) pod() error {
 	case r.Subresource == "status" && r.Verb == Update:
 		return w.podStatus(r.Object.(*corev1.Pod), r.Old.(*corev1.Pod))
 	case r.Subresource == "eviction" && r.Verb == Create:
-		old, err := w.Lookup.Get(w.ctx, core("pods"), r.Namespace, r.Name)
+		old, err := w.get(core("pods"), r.Namespace, r.Name)
 		if err != nil {
 			return err
 		}
@@ -148,6 +172,8 @@ func (w nodeWrite) podStatus(p, old *corev1.Pod) error {
 		return fmt.Errorf("node %q cannot update resource claim statues", w.name)
 	case !equality.Semantic.DeepEqual(p.Status.ExtendedResourceClaimStatus, old.Status.ExtendedResourceClaimStatus):
 		return fmt.Errorf("node %q cannot update extended resource claim status", w.name)
+	case !equality.Semantic.DeepEqual(p.Status.NodeAllocatableResourceClaimStatuses, old.Status.NodeAllocatableResourceClaimStatuses):
+		return fmt.Errorf("node %q cannot update node allocatable resource claim statuses", w.name)
 	}
 	return nil
 }
@@ -173,14 +199,18 @@ func (w nodeWrite) mirror(p *corev1.Pod) error {
 	if ptr.Deref(owner.BlockOwnerDeletion, false) {
 		return fmt.Errorf("node %q must not set blockOwnerDeletion on an owner reference", w.name)
 	}
-	obj, err := w.Lookup.Get(w.ctx, core("nodes"), "", w.name)
+	obj, err := w.get(core("nodes"), "", w.name)
 	if err != nil {
 		return err
 	}
 	if uid := obj.(*corev1.Node).UID; owner.UID != uid {
 		return fmt.Errorf("node %s UID mismatch: expected %s got %s", w.name, owner.UID, uid)
 	}
-	if what := nodes.Reference(p); what != "" {
+	what, err := nodes.Reference(p)
+	switch {
+	case err != nil:
+		return fmt.Errorf("error checking mirror pod for API references: %w", err)
+	case what != "":
 		return fmt.Errorf("node %q can not create pods that reference %s", w.name, what)
 	}
 	return nil
@@ -191,6 +221,9 @@ func (w nodeWrite) claim() error {
 	if w.r.Subresource != "status" {
 		return errors.New("may only update PVC status")
 	}
+	if w.r.Verb != Update {
+		return fmt.Errorf("unexpected operation %q", w.r.Verb)
+	}
 	c, old := w.r.Object.(*corev1.PersistentVolumeClaim).DeepCopy(), w.r.Old.(*corev1.PersistentVolumeClaim).DeepCopy()
 	for _, c := range []*corev1.PersistentVolumeClaim{c, old} {
 		c.ResourceVersion, c.ManagedFields = "", nil
@@ -198,7 +231,7 @@ func (w nodeWrite) claim() error {
 		c.Status.AllocatedResources, c.Status.AllocatedResourceStatuses = nil, nil
 	}
 	if !equality.Semantic.DeepEqual(c, old) {
-		return fmt.Errorf("node %q is not allowed to update fields other than status.quantity and status.conditions", w.name)
+		return fmt.Errorf("node %q is not allowed to update fields other than status.quantity and status.conditions: %v", w.name, diff.Diff(old, c))
 	}
 	return nil
 }

@@ -49,6 +49,8 @@ func TestNodeRestriction(t *testing.T) {
 		p.Spec.Volumes = []corev1.Volume{
 			{Name: "t", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
 				{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}}, {ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Audience: "vault"}}}}}},
+			{Name: "s", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+				{PodCertificate: &corev1.PodCertificateProjection{SignerName: "example.com/signer"}}}}}},
 			{Name: "c", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}},
 		}
 	}), on("m", func(p *corev1.Pod) { p.Name = "q" })}
@@ -68,7 +70,7 @@ func TestNodeRestriction(t *testing.T) {
 	}
 	certificate := func(change func(*certificatesv1.PodCertificateRequestSpec)) *certificatesv1.PodCertificateRequest {
 		r := &certificatesv1.PodCertificateRequest{Spec: certificatesv1.PodCertificateRequestSpec{
-			NodeName: "n", NodeUID: "n-uid", PodName: "p", PodUID: "u", ServiceAccountName: "default", ServiceAccountUID: "sa"}}
+			SignerName: "example.com/signer", NodeName: "n", NodeUID: "n-uid", PodName: "p", PodUID: "u", ServiceAccountName: "default", ServiceAccountUID: "sa"}}
 		change(&r.Spec)
 		return r
 	}
@@ -110,7 +112,7 @@ func TestNodeRestriction(t *testing.T) {
 		{"a token for an audience of a driver", admission.Create, "serviceaccounts/token", "shop", "default", audiences("disks"), nil, ""},
 		{"a token for an audience it is granted", admission.Create, "serviceaccounts/token", "shop", "default", audiences("granted"), nil, ""},
 		{"a token for another audience", admission.Create, "serviceaccounts/token", "shop", "default", audiences("bank"), nil,
-			`audience "bank" not found in pod spec volume, system:node:n is not authorized to request tokens for this audience`},
+			`system:node:n is not authorized to request tokens for audience "bank"`},
 		{"a token for two audiences", admission.Create, "serviceaccounts/token", "shop", "default", audiences("vault", "disks"), nil, "node may only request 0 or 1 audiences"},
 		{"a certificate for its pod", admission.Create, "podcertificaterequests", "shop", "c", certificate(func(s *certificatesv1.PodCertificateRequestSpec) {}), nil, ""},
 		{"a certificate for another node", admission.Create, "podcertificaterequests", "shop", "c", certificate(func(s *certificatesv1.PodCertificateRequestSpec) { s.NodeName = "m" }), nil,

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"fairlead.dev/internal/server/auth"
 )
@@ -25,7 +26,7 @@ func (w nodeWrite) token() error {
 	if ref.UID == "" {
 		return errors.New("node requested token with a pod binding without a uid")
 	}
-	obj, err := w.Lookup.Get(w.ctx, core("pods"), w.r.Namespace, ref.Name)
+	obj, err := w.get(core("pods"), w.r.Namespace, ref.Name)
 	if err != nil {
 		return err
 	}
@@ -56,20 +57,26 @@ func (w nodeWrite) audience(pod *corev1.Pod, asked []string) error {
 	if err != nil {
 		return fmt.Errorf("error validating audience %q: %w", audience, err)
 	}
-	allowed := false
-	if w.Authorizer != nil {
-		allowed, _, err = w.Authorizer.Authorize(w.ctx, auth.Attributes{
-			User: w.r.User, Verb: "request-serviceaccounts-token-audience", IsResource: true,
-			Namespace: w.r.Namespace, Version: "v1", Resource: audience, Name: w.r.Name,
-		})
-	}
+	allowed, err := w.may("request-serviceaccounts-token-audience", audience, w.r.Name)
 	switch {
 	case allowed:
 		return nil
 	case err != nil:
-		return fmt.Errorf("audience %q not found in pod spec volume, error authorizing %s to request tokens for this audience: %w", audience, w.r.User.Name, err)
+		return fmt.Errorf("error authorizing %s to request tokens for audience %q: %w", w.r.User.Name, audience, err)
 	}
-	return fmt.Errorf("audience %q not found in pod spec volume, %s is not authorized to request tokens for this audience", audience, w.r.User.Name)
+	return fmt.Errorf("%s is not authorized to request tokens for audience %q", w.r.User.Name, audience)
+}
+
+// may asks the authorizer for the right to do more than the volumes of the node's pods justify.
+func (w nodeWrite) may(verb, resource, name string) (bool, error) {
+	if w.Authorizer == nil {
+		return false, nil
+	}
+	allowed, _, err := w.Authorizer.Authorize(w.ctx, auth.Attributes{
+		User: w.r.User, Verb: verb, IsResource: true, Group: w.r.Resource.Group, Version: w.r.Version,
+		Namespace: w.r.Namespace, Resource: resource, Name: name,
+	})
+	return allowed, err
 }
 
 // mounts reports whether a volume of the pod uses tokens for the audience: a projected one, or one of a CSI driver
@@ -93,7 +100,7 @@ func (w nodeWrite) mounts(pod *corev1.Pod, audience string) (bool, error) {
 		}
 		errs = append(errs, err)
 	}
-	return false, errors.Join(errs...)
+	return false, utilerrors.NewAggregate(errs)
 }
 
 // driver returns the CSI driver of a volume, or "".
@@ -107,24 +114,76 @@ func (w nodeWrite) driver(pod *corev1.Pod, v corev1.Volume) (string, error) {
 	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
 		claim = pod.Name + "-" + v.Name
 	default:
-		return "", nil
+		return inlineDriver(v.VolumeSource), nil
 	}
-	obj, err := w.Lookup.Get(w.ctx, core("persistentvolumeclaims"), pod.Namespace, claim)
+	obj, err := w.get(core("persistentvolumeclaims"), pod.Namespace, claim)
 	if err != nil {
 		return "", err
 	}
-	obj, err = w.Lookup.Get(w.ctx, core("persistentvolumes"), "", obj.(*corev1.PersistentVolumeClaim).Spec.VolumeName)
+	obj, err = w.get(core("persistentvolumes"), "", obj.(*corev1.PersistentVolumeClaim).Spec.VolumeName)
 	if err != nil {
 		return "", err
 	}
-	if csi := obj.(*corev1.PersistentVolume).Spec.CSI; csi != nil {
-		return csi.Driver, nil
+	return volumeDriver(obj.(*corev1.PersistentVolume).Spec.PersistentVolumeSource), nil
+}
+
+// Drivers that have replaced volume plugins of Kubernetes.
+const (
+	awsDriver       = "ebs.csi.aws.com"
+	azureDiskDriver = "disk.csi.azure.com"
+	azureFileDriver = "file.csi.azure.com"
+	cinderDriver    = "cinder.csi.openstack.org"
+	gceDriver       = "pd.csi.storage.gke.io"
+	portworxDriver  = "pxd.portworx.com"
+	vsphereDriver   = "csi.vsphere.vmware.com"
+)
+
+// inlineDriver returns the CSI driver that mounts a volume of a pod, or "".
+func inlineDriver(v corev1.VolumeSource) string {
+	switch {
+	case v.AWSElasticBlockStore != nil:
+		return awsDriver
+	case v.AzureDisk != nil:
+		return azureDiskDriver
+	case v.AzureFile != nil:
+		return azureFileDriver
+	case v.Cinder != nil:
+		return cinderDriver
+	case v.GCEPersistentDisk != nil:
+		return gceDriver
+	case v.PortworxVolume != nil:
+		return portworxDriver
+	case v.VsphereVolume != nil:
+		return vsphereDriver
 	}
-	return "", nil
+	return ""
+}
+
+// volumeDriver returns the CSI driver that mounts a persistent volume, or "".
+func volumeDriver(v corev1.PersistentVolumeSource) string {
+	switch {
+	case v.CSI != nil:
+		return v.CSI.Driver
+	case v.AWSElasticBlockStore != nil:
+		return awsDriver
+	case v.AzureDisk != nil:
+		return azureDiskDriver
+	case v.AzureFile != nil:
+		return azureFileDriver
+	case v.Cinder != nil:
+		return cinderDriver
+	case v.GCEPersistentDisk != nil:
+		return gceDriver
+	case v.PortworxVolume != nil:
+		return portworxDriver
+	case v.VsphereVolume != nil:
+		return vsphereDriver
+	}
+	return ""
 }
 
 func (w nodeWrite) driverWants(driver, audience string) (bool, error) {
-	obj, err := w.Lookup.Get(w.ctx, schema.GroupResource{Group: storagev1.GroupName, Resource: "csidrivers"}, "", driver)
+	obj, err := w.get(schema.GroupResource{Group: storagev1.GroupName, Resource: "csidrivers"}, "", driver)
 	if err != nil {
 		return false, err
 	}

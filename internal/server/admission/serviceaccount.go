@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+
+	"fairlead.dev/internal/server/auth/nodes"
 )
 
 // ServiceAccount sets the service account of each new pod, adds the account's pull secrets, and adds a volume with
@@ -89,7 +91,7 @@ func checkMirror(pod *corev1.Pod) error {
 	if pod.Spec.ServiceAccountName != "" {
 		return errors.New("a mirror pod may not reference service accounts")
 	}
-	if refersToSecret(pod) {
+	if len(nodes.Secrets(pod)) > 0 {
 		return errors.New("a mirror pod may not reference secrets")
 	}
 	for _, v := range pod.Spec.Volumes {
@@ -103,37 +105,4 @@ func checkMirror(pod *corev1.Pod) error {
 		}
 	}
 	return nil
-}
-
-func refersToSecret(pod *corev1.Pod) bool {
-	if len(pod.Spec.ImagePullSecrets) > 0 {
-		return true
-	}
-	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for _, c := range list {
-			for _, e := range c.EnvFrom {
-				if e.SecretRef != nil {
-					return true
-				}
-			}
-			for _, e := range c.Env {
-				if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
-					return true
-				}
-			}
-		}
-	}
-	for _, v := range pod.Spec.Volumes {
-		if v.Secret != nil {
-			return true
-		}
-		if v.Projected != nil {
-			for _, s := range v.Projected.Sources {
-				if s.Secret != nil {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
