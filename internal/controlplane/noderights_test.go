@@ -23,7 +23,7 @@ type kubeletWorld struct {
 	t              *testing.T
 	ctx            context.Context
 	admin, kubelet rest.Interface
-	uids           map[string]string // by path, of what add has created
+	uids           map[string]string // of the objects that add has created, by name and resource
 }
 
 func newKubeletWorld(t *testing.T) *kubeletWorld {
@@ -135,7 +135,7 @@ func failure(err error) (int, string) {
 	return int(s.ErrStatus.Code), s.ErrStatus.Message
 }
 
-// check compares the answer with "" for success, with "404" for what the kubelet may ask for although it is missing, and
+// check compares the answer with "" for success, with "404" for an object that is missing and that the kubelet may get, and
 // otherwise with the end of the message of a refusal.
 func (w *kubeletWorld) check(request, body, want string) {
 	w.t.Helper()

@@ -76,7 +76,7 @@ func projectedReference(s corev1.VolumeProjection) string {
 	return ""
 }
 
-// local reports whether a kubelet can mount the volume with what is in the pod.
+// local reports whether a kubelet can mount the volume by the pod alone.
 func local(v corev1.VolumeSource) bool {
 	return v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.CephFS != nil || v.Cinder != nil || v.DownwardAPI != nil ||
 		v.EmptyDir != nil || v.FC != nil || v.FlexVolume != nil || v.Flocker != nil || v.GCEPersistentDisk != nil ||
