@@ -34,6 +34,11 @@ require (
 )
 
 require (
+	gopkg.in/go-jose/go-jose.v2 v2.6.3 // indirect
+	k8s.io/cluster-bootstrap v0.37.2 // indirect
+)
+
+require (
 	cel.dev/expr v0.25.2 // indirect
 	github.com/Azure/go-ansiterm v0.0.0-20250102033503-faa5f7b0171c // indirect
 	github.com/DataDog/zstd v1.5.7 // indirect
