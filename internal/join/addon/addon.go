@@ -79,5 +79,6 @@ func (a Addon) Objects(ctx context.Context, c *client.Client, config *rest.Confi
 	return manifest.Render(a.template, struct {
 		join.Facts
 		Options
-	}{facts, o})
+		Group string
+	}{facts, o, join.Group})
 }
