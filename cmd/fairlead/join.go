@@ -206,9 +206,21 @@ func (f *joinFlags) print(out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	pods := "# The CNI configuration follows when the Node has its ranges of pod addresses, by --cluster-cidr of the control plane.\n"
+	switch {
+	case f.node.OwnCNI:
+		pods = ""
+	case f.node.PodRanges != nil:
+		file, err := join.CNIConfig(f.node.PodRanges)
+		if err != nil {
+			return err
+		}
+		files, pods = append(files, file), ""
+	}
 	for _, file := range files {
 		fmt.Fprintf(out, "# %s\n%s\n", file.Path, file.Text)
 	}
+	fmt.Fprint(out, pods)
 	for _, command := range f.node.Commands() {
 		for i, word := range command {
 			command[i] = shellQuote(word)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,6 +22,9 @@ import (
 
 // requestTimeout limits commands that only send a few requests.
 const requestTimeout = time.Minute
+
+// signatureTimeout limits how long a new token waits for the signature of cluster-info.
+const signatureTimeout = 10 * time.Second
 
 // tokenFlags are the common flags of `token`'s commands.
 type tokenFlags struct{ kubeconfig, output string }
@@ -74,6 +78,11 @@ func newTokenCreate(f *tokenFlags) *cobra.Command {
 				t, err := join.CreateToken(ctx, c, o)
 				if err != nil {
 					return err
+				}
+				ctx, cancel := context.WithTimeout(ctx, signatureTimeout)
+				defer cancel()
+				if err := join.AwaitSignature(ctx, c, t); err != nil {
+					newProgress(os.Stderr).warn("Token", "nodes cannot join with it before cluster-info is signed: does the controller bootstrapsigner run? "+err.Error())
 				}
 				return f.created(cmd.OutOrStdout(), t, cluster, print)
 			})

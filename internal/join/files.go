@@ -144,9 +144,9 @@ func (n *Node) Files() ([]File, error) {
 	return append(files, File{Path: proxyConfigFile, Text: proxy}, File{Path: proxyFile, Text: text, Private: true}), err
 }
 
-// cniConfig returns the CNI configuration of a bridge whose pods have addresses of the ranges. It does not masquerade: see
+// CNIConfig returns the CNI configuration of a bridge whose pods have addresses of the ranges. It does not masquerade: see
 // network.
-func cniConfig(ranges []netip.Prefix) (File, error) {
+func CNIConfig(ranges []netip.Prefix) (File, error) {
 	var sets, routes []any
 	for _, r := range ranges {
 		sets = append(sets, []any{map[string]any{"subnet": r.String()}})

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
-	"fairlead.dev/internal/controllers/podcontrol/waittest"
 	"fairlead.dev/internal/join"
 	"fairlead.dev/testenv"
 )
@@ -35,9 +34,9 @@ func prepared(t *testing.T) (*client.Client, join.Cluster, join.Token) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waittest.For(t, client.For[*corev1.ConfigMap](c).Namespace("kube-public"), "the signature", "", func(have map[string]*corev1.ConfigMap) bool {
-		return have["cluster-info"] != nil && have["cluster-info"].Data["jws-kubeconfig-"+token.ID] != ""
-	})
+	if err := join.AwaitSignature(t.Context(), c, token); err != nil {
+		t.Fatal(err)
+	}
 	return c, cluster, token
 }
 

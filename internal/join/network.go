@@ -113,7 +113,7 @@ func (n *Node) setNetwork(ctx context.Context, last, next network) error {
 		return nil
 	}
 	if !slices.Equal(last.own, next.own) {
-		f, err := cniConfig(next.own)
+		f, err := CNIConfig(next.own)
 		if err != nil {
 			return err
 		}

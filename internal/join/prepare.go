@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
@@ -39,7 +39,7 @@ type Cluster struct {
 var errLoopback = errors.New("the API server is reached only from its own machine: start it with --listen=0.0.0.0:6443, or name the URL for nodes with --server")
 
 // ClusterOf returns the cluster of a kubeconfig, at a URL. If that is "", it is the kubeconfig's, or, if that is a loopback
-// address, the one in the endpoints of the Service kubernetes.
+// address, an endpoint of the Service kubernetes.
 func ClusterOf(ctx context.Context, c *client.Client, config *rest.Config, server string) (Cluster, error) {
 	tls := *config
 	if err := rest.LoadTLSFiles(&tls); err != nil {
@@ -58,14 +58,14 @@ func ClusterOf(ctx context.Context, c *client.Client, config *rest.Config, serve
 	if !isLoopback(u.Hostname()) {
 		return Cluster{config.Host, tls.CAData}, nil
 	}
-	endpoints, err := client.For[*corev1.Endpoints](c).Namespace(metav1.NamespaceDefault).Get(ctx, "kubernetes")
+	slice, err := client.For[*discoveryv1.EndpointSlice](c).Namespace(metav1.NamespaceDefault).Get(ctx, "kubernetes")
 	if err != nil {
 		return Cluster{}, err
 	}
-	for _, s := range endpoints.Subsets {
-		for _, a := range s.Addresses {
-			if len(s.Ports) > 0 && !isLoopback(a.IP) {
-				return Cluster{"https://" + net.JoinHostPort(a.IP, strconv.Itoa(int(s.Ports[0].Port))), tls.CAData}, nil
+	for _, e := range slice.Endpoints {
+		for _, address := range e.Addresses {
+			if len(slice.Ports) > 0 && slice.Ports[0].Port != nil && !isLoopback(address) {
+				return Cluster{"https://" + net.JoinHostPort(address, strconv.Itoa(int(*slice.Ports[0].Port))), tls.CAData}, nil
 			}
 		}
 	}

@@ -111,6 +111,32 @@ func CreateToken(ctx context.Context, c *client.Client, o TokenOptions) (t Token
 	return t, err
 }
 
+// AwaitSignature waits until the controller bootstrapsigner has signed cluster-info with a token for signing. A node that reads
+// cluster-info before finds that the token is unknown.
+func AwaitSignature(ctx context.Context, c *client.Client, t Token) error {
+	if !slices.ContainsFunc(t.Usages, func(u string) bool {
+		return bootstrapapi.BootstrapTokenUsagePrefix+u == bootstrapapi.BootstrapTokenUsageSigningKey
+	}) {
+		return nil
+	}
+	watch, err := client.For[*corev1.ConfigMap](c).Namespace(metav1.NamespacePublic).Watch(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, bootstrapapi.ConfigMapClusterInfo).String(),
+	})
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	for e, err := range watch.Events(ctx) {
+		if err != nil {
+			return err
+		}
+		if e.Object.Data[bootstrapapi.JWSSignatureKeyPrefix+t.ID] != "" {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
 // Tokens returns all tokens, sorted by ID.
 func Tokens(ctx context.Context, c *client.Client) (all []Token, err error) {
 	list, err := tokens(c).List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("type", string(bootstrapapi.SecretTypeBootstrapToken)).String()})
