@@ -84,6 +84,7 @@ var serverFloors = map[string]int{
 	"ui":           1,
 	"admission":    2,
 	"request":      2,
+	"usage":        2,
 	"connect":      3,
 	"endpoint":     3,
 	"memory":       3,

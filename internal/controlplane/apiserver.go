@@ -27,6 +27,7 @@ import (
 	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/ui"
+	measured "fairlead.dev/internal/server/usage"
 	"fairlead.dev/internal/trace/why"
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
@@ -51,6 +52,7 @@ type served struct {
 	services  *aggregate.Services
 	discovery *discovery.Handler
 	addresses *addressRepair
+	meter     *measured.Meter
 }
 
 // newServer assembles the API server over a store: authentication, authorization,
@@ -70,6 +72,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 	}
 	var extensions *extension.Extensions
 	var services *aggregate.Services
+	var meter *measured.Meter
 	s, err := server.New(server.Config{
 		Store:         store,
 		Resources:     resources,
@@ -96,7 +99,8 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 				return err
 			}
 			s.Network().SetKubelets(kubelets)
-			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
+			meter = measured.New(s.Cache(corev1.Resource("nodes")), s.Lookup(), s.Network(), o.Log)
+			c.Reads = usage{s.Lookup(), o.Definitions, meter}.reads()
 			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, store}.read
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
@@ -127,7 +131,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 			return nil
 		},
 	})
-	return served{s, resources, extensions, services, kinds, addresses}, err
+	return served{s, resources, extensions, services, kinds, addresses, meter}, err
 }
 
 // known is the part of a state that a server has read, for the servers of its forks.
@@ -143,7 +147,7 @@ type known struct {
 // builtinResources returns the built-in resources that a server of the options serves.
 func builtinResources(o Options) []*resource.Resource {
 	rows := builtin.Of(o.API)
-	if o.Nodes > 0 {
+	if o.measures() {
 		rows = append(rows, metrics.Resources()...)
 	}
 	return policy.Checked(withoutVersions(rows, o.DisabledAPIs))

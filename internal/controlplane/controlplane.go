@@ -256,6 +256,9 @@ func (cp *ControlPlane) serve() error {
 	cp.serving.Go(func() error { return cp.server.Run(ctx) })
 	cp.serving.Go(func() error { return cp.extensions.Run(ctx) })
 	cp.serving.Go(func() error { return cp.services.Run(ctx) })
+	if cp.options.measures() && !cp.options.VirtualTime { // kubelets are in real time
+		cp.serving.Go(func() error { return cp.meter.Run(ctx) })
+	}
 	cp.started.reach(working)
 	if cp.http == nil {
 		cp.entrance.set(cp.server)

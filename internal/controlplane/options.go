@@ -176,6 +176,10 @@ func (o Options) sleeps() bool {
 	return o.Sleeps && !o.VirtualTime && o.Elect == nil && len(o.Etcd.Servers) == 0
 }
 
+// measures reports whether the control plane serves metrics.k8s.io: one that brings pods to nodes does. An API server alone
+// leaves it to metrics-server, as kube-apiserver does.
+func (o Options) measures() bool { return o.Scheduler || o.Nodes > 0 }
+
 // nodes returns the options of the nodes.
 func (o Options) nodes() node.Options {
 	return node.Options{

@@ -2,6 +2,8 @@ package controlplane
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +15,8 @@ import (
 
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/reach"
+	measured "fairlead.dev/internal/server/usage"
 	"fairlead.dev/server"
 )
 
@@ -20,10 +24,11 @@ import (
 // measured. The usage is exact at each moment, so the window is the shortest possible.
 const usageWindow = time.Second
 
-// usage measures simulated pods and nodes, for metrics.k8s.io.
+// usage computes the usage of simulated pods and nodes, and has that of others from a meter, for metrics.k8s.io.
 type usage struct {
 	objects auth.Lookup
 	defs    *kwok.Definitions
+	meter   *measured.Meter
 }
 
 func (u usage) reads() map[schema.GroupResource]server.ReadFunc {
@@ -34,20 +39,39 @@ func (u usage) pods(ctx context.Context, namespace, name string) (out []runtime.
 	pods, err := u.found(ctx, corev1.Resource("pods"), namespace, name)
 	for _, obj := range pods {
 		pod := obj.(*corev1.Pod)
-		if pod.Status.Phase != corev1.PodRunning {
+		if pod.Status.Phase != corev1.PodRunning || pod.Spec.NodeName == "" {
 			continue
 		}
-		m := &v1beta1.PodMetrics{
-			ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, Labels: pod.Labels, CreationTimestamp: metav1.Now()},
-			Timestamp:  metav1.Now(), Window: metav1.Duration{Duration: usageWindow},
+		simulated, err := u.isSimulated(ctx, pod.Spec.NodeName)
+		if err != nil {
+			return nil, err
 		}
-		for i := range pod.Spec.Containers {
-			c := &pod.Spec.Containers[i]
-			m.Containers = append(m.Containers, v1beta1.ContainerMetrics{Name: c.Name, Usage: u.defs.Use(pod, c)})
+		m := &v1beta1.PodMetrics{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, Labels: pod.Labels, CreationTimestamp: metav1.Now()}}
+		if simulated {
+			m.Timestamp, m.Window = metav1.Now(), metav1.Duration{Duration: usageWindow}
+			for i := range pod.Spec.Containers {
+				c := &pod.Spec.Containers[i]
+				m.Containers = append(m.Containers, v1beta1.ContainerMetrics{Name: c.Name, Usage: u.defs.Use(pod, c)})
+			}
+		} else if !u.measure(pod, m) {
+			continue
 		}
 		out = append(out, m)
 	}
 	return out, err
+}
+
+// measure sets the metrics of a pod from the meter; false if it has no figures of it. The pod's time is its earliest container's.
+func (u usage) measure(pod *corev1.Pod, m *v1beta1.PodMetrics) bool {
+	containers, ok := u.meter.Pod(pod.Spec.NodeName, pod.Namespace, pod.Name)
+	for _, name := range slices.Sorted(maps.Keys(containers)) {
+		c := containers[name]
+		m.Containers = append(m.Containers, v1beta1.ContainerMetrics{Name: name, Usage: c.Resources})
+		if m.Timestamp.IsZero() || c.At.Before(m.Timestamp.Time) {
+			m.Timestamp, m.Window = metav1.NewTime(c.At), metav1.Duration{Duration: c.Window}
+		}
+	}
+	return ok
 }
 
 func (u usage) nodes(ctx context.Context, _, name string) (out []runtime.Object, err error) {
@@ -80,16 +104,26 @@ func (u usage) nodes(ctx context.Context, _, name string) (out []runtime.Object,
 	}
 	for _, obj := range nodes {
 		n := obj.(*corev1.Node)
-		m := &v1beta1.NodeMetrics{
-			ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels, CreationTimestamp: metav1.Now()},
-			Timestamp:  metav1.Now(), Window: metav1.Duration{Duration: usageWindow}, Usage: corev1.ResourceList{},
-		}
-		for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-			m.Usage[resource] = used[n.Name][resource]
+		m := &v1beta1.NodeMetrics{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels, CreationTimestamp: metav1.Now()}}
+		if reach.Simulated(n) {
+			m.Timestamp, m.Window, m.Usage = metav1.Now(), metav1.Duration{Duration: usageWindow}, corev1.ResourceList{}
+			for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+				m.Usage[resource] = used[n.Name][resource]
+			}
+		} else if now, ok := u.meter.Node(n.Name); ok {
+			m.Timestamp, m.Window, m.Usage = metav1.NewTime(now.At), metav1.Duration{Duration: now.Window}, now.Resources
+		} else {
+			continue
 		}
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// isSimulated reports whether a node is simulated; false if it does not exist.
+func (u usage) isSimulated(ctx context.Context, name string) (bool, error) {
+	nodes, err := u.found(ctx, corev1.Resource("nodes"), "", name)
+	return len(nodes) > 0 && reach.Simulated(nodes[0].(*corev1.Node)), err
 }
 
 // found is the object of a name, or all of a namespace.
@@ -101,5 +135,8 @@ func (u usage) found(ctx context.Context, gr schema.GroupResource, namespace, na
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
-	return []runtime.Object{obj}, err
+	if err != nil {
+		return nil, err
+	}
+	return []runtime.Object{obj}, nil
 }

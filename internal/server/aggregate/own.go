@@ -10,13 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/apiregistration"
 	"fairlead.dev/internal/server/auth/bootstrap"
 )
 
-// Builtin returns the API services of the built-in versions, which a new cluster has. The version of API services itself has no API service.
+// unregistered are the built-in groups whose versions have no API service: that of API services itself, and metrics.k8s.io, so
+// that metrics-server can be installed with an API service of its own, which takes the place of the built-in one.
+var unregistered = []string{apiregistrationv1.GroupName, v1beta1.GroupName}
+
+// Builtin returns the API services of the built-in versions, which a new cluster has.
 func Builtin(resources []*resource.Resource) (objects []runtime.Object) {
 	for _, gv := range versions(resources, false) {
 		objects = append(objects, apiregistration.Own(gv, apiregistration.OnStart))
@@ -28,7 +33,7 @@ func Builtin(resources []*resource.Resource) (objects []runtime.Object) {
 func versions(resources []*resource.Resource, custom bool) []schema.GroupVersion {
 	all := map[schema.GroupVersion]bool{}
 	for _, r := range resources {
-		if (r.Custom != nil) != custom || r.Group == apiregistrationv1.GroupName {
+		if (r.Custom != nil) != custom || slices.Contains(unregistered, r.Group) {
 			continue
 		}
 		for _, v := range r.Versions {

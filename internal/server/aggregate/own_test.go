@@ -19,6 +19,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 	"fairlead.dev/testenv"
 )
 
@@ -286,4 +287,40 @@ func TestUnlisted(t *testing.T) {
 	if groups := get("/apis", older); !strings.Contains(groups, `"batch/v1"`) {
 		t.Error("it is back, and not listed")
 	}
+}
+
+// TestMetricsServer checks that metrics-server's API service can be created, takes the place of the built-in metrics.k8s.io,
+// also after a restart, and gives it back.
+func TestMetricsServer(t *testing.T) {
+	o := controlplane.Options{DataDir: t.TempDir(), Scheduler: true}
+	cp := controlplanetest.Start(t, o)
+	const path = "/apis/metrics.k8s.io/v1beta1/nodes"
+	served := func(want int) {
+		t.Helper()
+		get := controlplanetest.Getter(t, cp.Config())
+		if code, text := get(path); code != want {
+			t.Errorf("%s: %d %s, want %d", path, code, text, want)
+		}
+		if code, text := get("/apis", "Accept", "application/json"); code != 200 || !strings.Contains(text, `"metrics.k8s.io/v1beta1"`) {
+			t.Errorf("the groups are %s", text)
+		}
+	}
+	served(200)
+	s := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1beta1.metrics.k8s.io"}, Spec: apiregistrationv1.APIServiceSpec{
+		Group: "metrics.k8s.io", Version: "v1beta1", GroupPriorityMinimum: 100, VersionPriority: 100, InsecureSkipTLSVerify: true,
+		Service: &apiregistrationv1.ServiceReference{Namespace: "kube-system", Name: "metrics-server"},
+	}}
+	if _, err := services(controlplanetest.Client(t, cp)).Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	served(503) // because its Service does not exist
+	if err := cp.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	cp = controlplanetest.Start(t, o)
+	served(503)
+	if err := services(controlplanetest.Client(t, cp)).Delete(t.Context(), s.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	served(200)
 }

@@ -141,8 +141,12 @@ func (n *Network) onSimulatedNode(ctx context.Context, name string) (bool, error
 	if err != nil {
 		return false, err
 	}
-	a := obj.(*corev1.Node).Annotations
-	return a["fairlead.dev/simulated"] == "true" || a["kwok.x-k8s.io/node"] == "fake", nil
+	return Simulated(obj.(*corev1.Node)), nil
+}
+
+// Simulated reports whether Fairlead or kwok simulates a node.
+func Simulated(n *corev1.Node) bool {
+	return n.Annotations["fairlead.dev/simulated"] == "true" || n.Annotations["kwok.x-k8s.io/node"] == "fake"
 }
 
 // isClusterIP reports whether an address is in the service IP ranges.
