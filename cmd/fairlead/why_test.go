@@ -92,13 +92,14 @@ func (a *explained) want(namespace, object string, parts ...string) string {
 	f.namespace = namespace
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
 	defer cancel()
+	missing := ""
 	for {
 		changed := a.log.Changed()
 		var out strings.Builder
 		if err := f.run(ctx, &out, [2]string{kind, name}); err != nil {
-			a.t.Fatal(object, ": ", err)
+			a.t.Fatalf("%s, which lacked %q: %v", object, missing, err)
 		}
-		missing := ""
+		missing = ""
 		for _, p := range parts {
 			if !strings.Contains(out.String(), p) {
 				missing = p
@@ -164,7 +165,7 @@ func TestWhy(t *testing.T) {
 		t.Errorf("a completed pod waits:\n%s", text)
 	}
 	a.make(apps+"replicasets", `{metadata: {name: many}, spec: {replicas: 8, selector: {matchLabels: {of: many}}, template: {metadata: {labels: {of: many}}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "5000"}}}]}}}}`)
-	a.want("default", "rs/many", "has 0 of 8 replicas ready", "of 3 more objects that it depends on, 3 wait", "Insufficient cpu")
+	a.want("default", "rs/many", "has 0 of 8 replicas ready: 8 pods: default-scheduler reported: Unschedulable", "and 7 more like it is Pending", "next: lower the pod's requests")
 
 	a.make(apps+"deployments", `{metadata: {name: good}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}`)
 	a.want("default", "deployment/good", "has 2 of 2 replicas ready", "is Running")
@@ -197,7 +198,7 @@ func TestWhyUnwatched(t *testing.T) {
 }
 
 func TestWhyRefusals(t *testing.T) {
-	for _, args := range [][]string{nil, {"pod"}, {"pod/a", "b"}, {"pod", "a", "b"}, {"/a"}} {
+	for _, args := range [][]string{{"pod"}, {"pod/a", "b"}, {"pod", "a", "b"}, {"/a"}} {
 		if _, err := (&whyFlags{}).check(args); err == nil {
 			t.Errorf("%q is accepted", args)
 		}

@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// explained serves why.Path, as JSON, or as the text of `fairlead why` for a client that asks for text/plain. It reads the input of an explanation as the requesting user,
-// through the handler in memory, so that users see only data that they may read.
+// explained serves why.Path, as JSON, or as the text of `fairlead why` for a client that asks for text/plain. It reads the input
+// of an explanation as the requesting user, through the handler in memory, so that users see only data that they may read.
 func explained(s *server.Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, err := explain(s, r)
@@ -34,35 +34,39 @@ func explained(s *server.Server) http.Handler {
 		// A write fails if the client has gone.
 		if strings.HasPrefix(r.Header.Get("Accept"), "text/plain") {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_ = why.Print(w, answer, show.Palette{})
+			_ = answer.Print(w, show.Palette{})
 			return
 		}
 		_ = json.NewEncoder(w).Encode(answer)
 	})
 }
 
-func explain(s *server.Server, r *http.Request) (why.Explanation, error) {
+func explain(s *server.Server, r *http.Request) (why.Answer, error) {
 	user, ok := auth.UserFrom(r.Context())
 	if !ok {
-		return why.Explanation{}, apierrors.NewUnauthorized("nobody asks")
+		return nil, apierrors.NewUnauthorized("the request has no user")
 	}
 	if r.Method != http.MethodGet {
-		return why.Explanation{}, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: "explanations"}, r.Method)
+		return nil, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: "explanations"}, r.Method)
 	}
 	q := r.URL.Query()
-	if q.Get("resource") == "" || q.Get("name") == "" {
-		return why.Explanation{}, apierrors.NewBadRequest("the query parameters resource and name are required")
+	resource, name := q.Get("resource"), q.Get("name")
+	if (resource == "") != (name == "") {
+		return nil, apierrors.NewBadRequest("the query parameters resource and name belong together; without them the explanation is that of the whole cluster")
 	}
 	c, err := client.New(&rest.Config{Host: "http://fairlead.in-process", Transport: server.Transport(s, user)}, client.Options{UserAgent: r.UserAgent()})
 	if err != nil {
-		return why.Explanation{}, err
+		return nil, err
 	}
-	subject, err := lives.Subject(r.Context(), c, q.Get("resource"), q.Get("namespace"), q.Get("name"))
+	if resource == "" {
+		return lives.Survey(r.Context(), c)
+	}
+	subject, err := lives.Subject(r.Context(), c, resource, q.Get("namespace"), name)
 	if err != nil {
-		return why.Explanation{}, err
+		return nil, err
 	}
 	if subject.Unknown() {
-		return why.Explanation{}, apierrors.NewNotFound(schema.ParseGroupResource(subject.Resource), subject.Name)
+		return nil, apierrors.NewNotFound(schema.ParseGroupResource(subject.Resource), subject.Name)
 	}
 	return why.Explain(subject), nil
 }

@@ -56,16 +56,21 @@ func Each(ctx context.Context, c *client.Client, q url.Values, each func(line []
 	}
 }
 
-// Resource finds a kind by any of its names: "deployment", "deployments", "deploy",
-// "deployments.apps". The error is ErrNoKind if the server has no such kind.
+// Resource finds a kind by any of its names: "deployment", "deployments", "deploy", "deployments.apps", "deployment.apps". The error is ErrNoKind if the server has no such kind.
 func Resource(ctx context.Context, c *client.Client, name string) (client.APIResource, error) {
 	all, err := c.ServerResources(ctx)
 	if err != nil && len(all) == 0 {
 		return client.APIResource{}, err
 	}
+	return find(all, name)
+}
+
+// find is Resource among the server's kinds.
+func find(all []client.APIResource, name string) (client.APIResource, error) {
 	want := strings.ToLower(name)
 	for _, r := range all {
-		names := append([]string{r.GVR.Resource, strings.ToLower(r.Kind.Kind), r.GVR.GroupResource().String(), r.Singular}, r.ShortNames...)
+		kind := strings.ToLower(r.Kind.Kind)
+		names := append([]string{r.GVR.Resource, kind, r.GVR.GroupResource().String(), kind + "." + r.GVR.Group, r.Singular}, r.ShortNames...)
 		if slices.Contains(names, want) {
 			return r, nil
 		}

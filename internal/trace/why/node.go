@@ -12,7 +12,7 @@ func (a *Explanation) node(s *Subject) {
 	switch {
 	case ready == nil:
 		a.State, a.Waits = "is Unknown", true
-		a.add("no kubelet has reported a status for it")
+		a.problem(s, "no kubelet has reported a status for it", "start its kubelet, or delete the node")
 	case str(ready["status"]) == "True":
 		a.State = "is Ready"
 	default:
@@ -26,7 +26,7 @@ func (a *Explanation) node(s *Subject) {
 	}
 	if s.at("spec", "unschedulable") == true {
 		a.State += ", SchedulingDisabled"
-		a.add("it is cordoned: spec.unschedulable is true")
+		a.Reasons = append(a.Reasons, "it is cordoned: spec.unschedulable is true")
 	}
 	if !a.Waits {
 		return
@@ -44,7 +44,7 @@ func (a *Explanation) node(s *Subject) {
 		if added := str(t["timeAdded"]); added != "" {
 			since = " since " + added
 		}
-		a.add(strings.TrimSpace(fmt.Sprintf("taint %s:%s %s%s", name, str(t["effect"]), does, since)))
+		a.Reasons = append(a.Reasons, strings.TrimSpace(fmt.Sprintf("taint %s:%s %s%s", name, str(t["effect"]), does, since)))
 	}
 }
 
@@ -55,9 +55,9 @@ func (a *Explanation) nodeLease(s *Subject) {
 			continue
 		}
 		if p.Object == nil {
-			a.add("it has no lease in kube-node-lease, so no kubelet runs for it")
+			a.Reasons = append(a.Reasons, "it has no lease in kube-node-lease, so no kubelet runs for it")
 		} else if renewed, late := p.renewed(); late {
-			a.add(fmt.Sprintf("its kubelet has not renewed its lease since %s, %v ago", renewed.Format(time.RFC3339), time.Since(renewed).Round(time.Second)))
+			a.Reasons = append(a.Reasons, fmt.Sprintf("its kubelet has not renewed its lease since %s, %v ago", renewed.Format(time.RFC3339), time.Since(renewed).Round(time.Second)))
 		}
 	}
 }
@@ -82,6 +82,6 @@ func (a *Explanation) lease(s *Subject) {
 	a.State = fmt.Sprintf("is held by %s, renewed %v ago", holder, time.Since(renewed).Round(time.Second))
 	if late {
 		a.Waits = true
-		a.add(fmt.Sprintf("it has expired: it lasts %d s", s.number("spec", "leaseDurationSeconds")))
+		a.problem(s, fmt.Sprintf("it has expired: it lasts %d s", s.number("spec", "leaseDurationSeconds")), "")
 	}
 }

@@ -84,15 +84,15 @@ func faultTarget(f trace.InjectedFault) string {
 // noController adds the reason that no controller in the trace has acted on the last change.
 func (a *Explanation) noController(s *Subject) {
 	if len(s.Lives) == 0 {
-		a.add("the trace no longer has its last change, so the controllers that received it are not known")
+		a.Reasons = append(a.Reasons, "the trace no longer has its last change, so the controllers that received it are not known")
 		return
 	}
 	e := s.Lives[len(s.Lives)-1]
 	if all := watchers(e); len(all) > 0 {
-		a.add(fmt.Sprintf("no controller has acted on revision %d; it was sent to %s", e.Revision, strings.Join(all, ", ")))
+		a.Reasons = append(a.Reasons, fmt.Sprintf("no controller has acted on revision %d; it was sent to %s", e.Revision, strings.Join(all, ", ")))
 		return
 	}
-	a.add(fmt.Sprintf("it has no watchers: revision %d was not sent to any client", e.Revision))
+	a.Reasons = append(a.Reasons, fmt.Sprintf("it has no watchers: revision %d was not sent to any client", e.Revision))
 }
 
 // watchers are the watchers that received an event, each once.

@@ -20,13 +20,13 @@ func (a *Explanation) service(s *Subject) {
 			r, n := endpoints(&p)
 			ready, all = ready+r, all+n
 		case "Pod":
-			pods++
+			pods += 1 + len(p.Alike)
 		}
 	}
 	selector, _ := s.at("spec", "selector").(map[string]any)
 	switch {
 	case slices.Contains(s.Forbidden, "endpointslices.discovery.k8s.io"):
-		a.add("listing its EndpointSlices is forbidden")
+		a.Reasons = append(a.Reasons, "listing its EndpointSlices is forbidden")
 	case ready == 0:
 		a.State, a.Waits = "has no ready endpoints", true
 	default:
@@ -34,18 +34,24 @@ func (a *Explanation) service(s *Subject) {
 	}
 	switch {
 	case len(selector) == 0 && ready == 0:
-		a.add("it has no selector, so its creator has to create its EndpointSlices")
+		a.root(s, "it has no selector, so its creator has to create its EndpointSlices", "")
 	case len(selector) == 0 || slices.Contains(s.Forbidden, "pods"):
 	case pods == 0:
 		a.Waits = true
-		a.add("its selector " + Selector(selector) + " matches no pod of the namespace")
+		a.root(s, "its selector "+Selector(selector)+" matches no pod of the namespace", "compare the labels: "+s.kubectl("get", "pods", "--show-labels"))
 	case ready == 0:
-		a.add(fmt.Sprintf("0 of the %d pods that match its selector %s are ready", pods, Selector(selector)))
+		a.pending(s, fmt.Sprintf("0 of the %d pods that match its selector %s are ready", pods, Selector(selector)))
 	}
 	if s.text("spec", "type") == "LoadBalancer" && len(s.list("status", "loadBalancer", "ingress")) == 0 {
 		a.Waits = true
-		a.add("it has no address from a load balancer yet")
+		a.root(s, "it has no address from a load balancer yet", "give the control plane addresses: fairlead up --load-balancer-pool=RANGE, or install a provider")
 	}
+}
+
+// slice counts the endpoints of an EndpointSlice.
+func (a *Explanation) slice(s *Subject) {
+	ready, all := endpoints(s)
+	a.State = fmt.Sprintf("has %d of %d endpoints ready", ready, all)
 }
 
 // endpoints counts the endpoints of a slice that are ready, and all.

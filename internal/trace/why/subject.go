@@ -21,13 +21,15 @@ type Subject struct {
 	Lives []show.Event
 	// Parts are the objects that it owns or uses, and so waits for.
 	Parts []Subject
+	// Alike are the names of further objects with the same explanation.
+	Alike []string
 	// Forbidden are resources that the caller may not list, so that Parts lack them.
 	Forbidden []string
 }
 
 // Path is the path at which a Fairlead server serves an Explanation, in JSON, to users with
 // the right to get the path and the object. Its parameters are resource ("pods",
-// "deployments.apps"), namespace and name.
+// "deployments.apps"), namespace and name. Without parameters it serves a Survey.
 const Path = "/debug/why"
 
 // Unknown reports whether there is neither an object nor a life of one.
@@ -53,7 +55,11 @@ type Explanation struct {
 	// expected.
 	State string `json:"state"`
 	Waits bool   `json:"waits"`
-	// Reasons are the causes of the state, the most important first.
+	// Alike are the names of further objects of the kind with the same explanation.
+	Alike []string `json:"alike,omitempty"`
+	// Causes are the root causes, the most important first, if the object waits.
+	Causes []Cause `json:"causes,omitempty"`
+	// Reasons are the object's own reasons, the most important first.
 	Reasons []string `json:"reasons,omitempty"`
 	// Observations are the controllers and watchers that received the last changes, with
 	// their results.
@@ -62,6 +68,8 @@ type Explanation struct {
 	Notes []Note `json:"events,omitempty"`
 	// Parts explain the objects that it waits for, waiting ones first.
 	Parts []Explanation `json:"parts,omitempty"`
+
+	own []Cause // of its own reasons
 }
 
 // Observation is the result of one change at one controller or watcher.

@@ -75,9 +75,10 @@ function names(a, into) {
 function explanation(a, first) {
   const missing = /^(was deleted|does not exist)/.test(a.state);
   const head = h('p.state', h(a.waits ? 'b.badge.waits' : missing ? 'b.badge.gone' : 'b.badge', a.waits ? 'waits' : missing ? 'gone' : 'settled'), ' ',
-    first ? [a.kind, ' '] : [h('a', { href: objectAddress(a) }, a.kind, ' ', h('b', object(a))), ' '], first && [h('b', object(a)), ' '], a.state);
+    first ? [a.kind, ' '] : [h('a', { href: objectAddress(a) }, a.kind, ' ', h('b', object(a))), ' '], first && [h('b', object(a)), ' '], a.alike && h('span.dim', { title: a.alike.join(', ') }, `and ${a.alike.length} more like it `), a.state);
   return [
     head,
+    first && a.causes && h('ul.causes', a.causes.map((c) => h('li', h('b', causeText(c, a)), c.next && h('p.next', h('span.dim', 'next: '), c.next)))),
     a.reasons && h('ul.reasons', a.reasons.map((r) => h('li', r))),
     a.saw && fold(a, 'saw', 'Controllers and watchers that received its last changes', a.waits && first,
       h('ol.saw', a.saw.map((s) => h('li', s.time ? moment(Date.parse(s.time)) : h('span.dim', 'not yet'), h('a.rev', { href: `#/events/${s.revision}` }, s.revision),
@@ -88,6 +89,12 @@ function explanation(a, first) {
     a.parts && fold(a, 'parts', `${plural(a.parts.length, 'object')} that it depends on`, a.waits || first,
       h('ul.parts', a.parts.map((p) => h('li', explanation(p, false))))),
   ].filter(Boolean);
+}
+
+// causeText is a root cause with the objects that have it, unless that is the explained object itself.
+function causeText(c, a) {
+  if (c.objects.length > 1) return `${c.objects.length} ${c.kind.toLowerCase()}s: ${c.text}`;
+  return c.kind === a.kind && c.objects[0] === object(a) ? c.text : `${c.kind} ${c.objects[0]}: ${c.text}`;
 }
 
 function fold(a, of, title, open, body) {

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/trace/why"
+)
+
+// TestWhyCluster: without an object, `why` lists the root causes in the cluster, each once, with the objects that it affects.
+func TestWhyCluster(t *testing.T) {
+	a := startExplained(t, controlplane.Options{Controllers: []string{"*"}, Scheduler: true, Nodes: 2})
+	a.await(core+"serviceaccounts/default", "default")
+	a.want("", "", "All is well with ")
+
+	a.make(apps+"deployments", `{metadata: {name: web}, spec: {replicas: 3, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: "shop/web:does-not-exist"}]}}}}`)
+	a.make(core+"services", `{metadata: {name: web}, spec: {selector: {app: web}, ports: [{port: 80}]}}`, `{metadata: {name: pool}, spec: {type: LoadBalancer, selector: {app: web}, ports: [{port: 80}]}}`)
+	a.make(core+"pods",
+		`{metadata: {name: settings}, spec: {containers: [{name: c, image: nginx, envFrom: [{configMapRef: {name: absent}}]}]}}`,
+		`{metadata: {name: claims}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], containers: [{name: c, image: nginx}]}}`,
+		`{metadata: {name: runs}, spec: {containers: [{name: c, image: nginx}]}}`)
+	a.make(core+"persistentvolumeclaims", `{metadata: {name: data}, spec: {storageClassName: nowhere, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`)
+	a.make(core+"configmaps", `{metadata: {name: stays, finalizers: [example.com/never]}}`)
+	a.send("DELETE", core+"configmaps/stays", `{}`)
+	a.make("/apis/networking.k8s.io/v1/namespaces/default/ingresses", `{metadata: {name: front}, spec: {ingressClassName: nginx, defaultBackend: {service: {name: web, port: {number: 80}}}}}`)
+	a.make("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", `{metadata: {name: hook}, webhooks: [{name: a.example.com, sideEffects: None, admissionReviewVersions: [v1], clientConfig: {service: {namespace: default, name: none}}, rules: [{apiGroups: [example.com], apiVersions: [v1], resources: [things], operations: [CREATE]}]}]}`)
+	a.make("/api/v1/nodes", `{apiVersion: v1, kind: Node, metadata: {name: ghost, annotations: {}}}`)
+
+	text := a.want("", "",
+		`3 pods: container c waits: ImagePullBackOff: Back-off pulling image "shop/web:does-not-exist"`, "affects: Service default/pool, Service default/web, Deployment default/web, Ingress default/front",
+		"Service default/pool: it has no address from a load balancer yet",
+		"next:    correct the image's name", "more:    fairlead why pod/web-",
+		`Pod default/settings: container c waits: CreateContainerConfigError: configmap "absent" not found`, "kubectl -n default create configmap absent",
+		"PersistentVolumeClaim default/data: its StorageClass nowhere does not exist", "affects: Pod default/claims",
+		"ConfigMap default/stays: finalizer example.com/never blocks the deletion",
+		"Ingress default/front: its IngressClass nginx does not exist",
+		"ValidatingWebhookConfiguration hook: its Service none does not exist",
+		"Node ghost: no kubelet has reported a status for it")
+	if strings.Contains(text, "default/runs") || strings.Contains(text, "All is well") {
+		t.Errorf("a pod that runs is in\n%s", text)
+	}
+
+	// The server answers the same, from what the user may read.
+	var s why.Survey
+	res, err := a.c.REST().Do(t.Context(), client.Request{Path: why.Path})
+	if err == nil {
+		err = json.Unmarshal(res.Body, &s)
+	}
+	if err != nil || len(s.Problems) == 0 || len(s.Problems[0].Objects) != 3 || len(s.Problems[0].Affects) != 4 || s.Objects < 20 {
+		t.Errorf("%v, %+v", err, s)
+	}
+	a.make("/apis/rbac.authorization.k8s.io/v1/clusterroles", `{metadata: {name: nodes}, rules: [{apiGroups: [""], resources: [nodes], verbs: [list]}, {nonResourceURLs: [/debug/why], verbs: [get]}]}`)
+	a.make("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{metadata: {name: nodes}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: nodes}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]}`)
+	res, err = a.c.As("reader").REST().Do(t.Context(), client.Request{Path: why.Path, Accept: "text/plain"})
+	if err != nil || !strings.Contains(string(res.Body), "Node ghost") || strings.Contains(string(res.Body), "settings") || !strings.Contains(string(res.Body), "Not looked at, because you may not list them: ") {
+		t.Errorf("%v, %s", err, res.Body)
+	}
+	_, err = a.c.REST().Do(t.Context(), client.Request{Path: why.Path, Query: map[string][]string{"name": {"web"}}})
+	if !apierrors.IsBadRequest(err) {
+		t.Errorf("a name without a resource: %v", err)
+	}
+}
+
+// TestWhyWatch: `why --watch` prints the explanation again when it has changed.
+func TestWhyWatch(t *testing.T) {
+	a := startExplained(t, controlplane.Options{Controllers: []string{}})
+	a.make(core+"configmaps", `{metadata: {name: stays, finalizers: [example.com/never]}}`)
+	f := a.flag
+	f.watch = true
+	ctx, cancel := context.WithCancel(t.Context())
+	read, write := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- f.run(ctx, write, [2]string{"cm", "stays"})
+		write.Close()
+	}()
+	lines := bufio.NewScanner(read)
+	until := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), want) {
+				return
+			}
+		}
+		t.Fatalf("the output ended without %q: %v", want, <-done)
+	}
+	until("ConfigMap default/stays exists")
+	a.send("DELETE", core+"configmaps/stays", `{}`)
+	until("ConfigMap default/stays is terminating")
+	until("next: start that program")
+	cancel()
+	go io.Copy(io.Discard, read)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
