@@ -25,6 +25,25 @@ func TestWhyNode(t *testing.T) {
 		"taint node.kubernetes.io/unreachable:NoExecute evicts the pods that do not tolerate it since 2026-01-01T00:00:09Z")
 }
 
+// TestWhyPodOfNode: `why` explains a pod by its node, if that is not ready or does not exist.
+func TestWhyPodOfNode(t *testing.T) {
+	a := startExplained(t, controlplane.Options{Controllers: []string{"serviceaccount"}})
+	a.await(core+"serviceaccounts/default", "default")
+	a.make("/api/v1/nodes", `{apiVersion: v1, kind: Node, metadata: {name: dead}}`)
+	a.send("PATCH", "/api/v1/nodes/dead/status", `{status: {conditions: [{type: Ready, status: Unknown, reason: NodeStatusUnknown, message: Kubelet stopped posting node status., lastTransitionTime: "2026-01-01T00:00:09Z"}]}}`)
+	a.make(core+"pods",
+		`{metadata: {name: new}, spec: {nodeName: dead, containers: [{name: c, image: nginx}]}}`,
+		`{metadata: {name: old}, spec: {nodeName: dead, containers: [{name: c, image: nginx}]}}`,
+		`{metadata: {name: lost}, spec: {nodeName: gone, containers: [{name: c, image: nginx}]}}`)
+	a.send("PATCH", core+"pods/old/status", `{status: {phase: Running, containerStatuses: [{name: c, ready: true, state: {running: {}}, image: nginx, imageID: "", restartCount: 0}]}}`)
+	const dead = "Node dead is Unknown since 2026-01-01T00:00:09Z"
+	a.want("default", "pod/new", "Pod default/new is Pending", dead, "Kubelet stopped posting node status.")
+	a.want("default", "pod/old", "Pod default/old is Running", dead)
+	a.want("default", "pod/lost", "Pod default/lost is Pending", "its Node gone does not exist")
+	a.send("DELETE", core+"pods/old", `{}`)
+	a.want("default", "pod/old", "Pod default/old is terminating", dead)
+}
+
 // TestWhyService: `why` counts a service's endpoints, and explains why it has no ready ones.
 func TestWhyService(t *testing.T) {
 	a := startExplained(t, controlplane.Options{Controllers: []string{"endpointslice", "nodelifecycle", "serviceaccount"}, Scheduler: true, Nodes: 1})

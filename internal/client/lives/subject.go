@@ -126,10 +126,12 @@ func (g gatherer) linked(ctx context.Context, l why.Link, uid string, depth int)
 		switch {
 		case apierrors.IsNotFound(err):
 			object = nil
-		case err != nil || l.Stateless:
+		case err != nil:
 			return nil, err
 		}
-		all = []why.Subject{subjectOf(r, l.Namespace, l.Name, object)}
+		if s := subjectOf(r, l.Namespace, l.Name, object); object == nil || !l.Ignores(&s) {
+			all = []why.Subject{s}
+		}
 	} else {
 		var list struct{ Items []map[string]any }
 		if err := g.get(ctx, client.Request{Path: collection(r, l.Namespace), Query: url.Values{"labelSelector": {l.Selector}}}, &list); err != nil {
@@ -192,7 +194,7 @@ func inOrder(notes []why.Note) {
 }
 
 func noteOf(e corev1.Event) why.Note {
-	n := why.Note{Time: e.LastTimestamp.Time, Type: e.Type, Reason: e.Reason, Message: e.Message, Source: e.Source.Component, Count: int64(e.Count)}
+	n := why.Note{Time: e.LastTimestamp.Time, Type: e.Type, Reason: e.Reason, Message: strings.TrimSpace(e.Message), Source: e.Source.Component, Count: int64(e.Count)}
 	if e.EventTime.After(n.Time) {
 		n.Time = e.EventTime.Time
 	}

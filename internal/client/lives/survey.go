@@ -224,7 +224,7 @@ func (m *model) linked(l why.Link, uid string) (all []why.Subject, err error) {
 	}
 	if l.Name != "" {
 		if kind != nil {
-			if s := kind.named[[2]string{l.Namespace, l.Name}]; s != nil && !l.Stateless {
+			if s := kind.named[[2]string{l.Namespace, l.Name}]; s != nil && !l.Ignores(s) {
 				return []why.Subject{*s}, nil
 			} else if s != nil {
 				return nil, nil

@@ -10,8 +10,13 @@ type Link struct {
 	// Name names one object. If it is "", the objects are those of the namespace with the labels of Selector, or, if that is
 	// "" too, those whose controller is the object.
 	Name, Selector string
-	// Stateless reports that the object matters only if it does not exist.
-	Stateless bool
+	// Stateless reports that the object matters only if it does not exist, Unready that it matters only if it is not Ready, too.
+	Stateless, Unready bool
+}
+
+// Ignores reports whether an object of the link, which exists, does not matter.
+func (l Link) Ignores(s *Subject) bool {
+	return l.Stateless || l.Unready && str(s.condition("Ready")["status"]) == "True"
 }
 
 // owned maps a kind to the resource of the objects that it owns and waits for.
@@ -40,6 +45,9 @@ func (s *Subject) Links() (all []Link) {
 	}
 	switch s.Kind {
 	case "Pod":
+		if phase := s.text("status", "phase"); s.text("spec", "nodeName") != "" && (phase == "Pending" || phase == "Running") {
+			all = append(all, Link{Resource: "nodes", Name: s.text("spec", "nodeName"), Unready: true})
+		}
 		for _, claim := range s.claims() {
 			named("persistentvolumeclaims", s.Namespace, claim)
 		}

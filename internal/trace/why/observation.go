@@ -81,13 +81,17 @@ func faultTarget(f trace.InjectedFault) string {
 	return f.User
 }
 
-// noController adds the reason that no controller in the trace has acted on the last change.
+// noController adds the reason that no controller in the trace has acted on the last change, unless that is a kubelet's, which
+// reports and does not ask for anything.
 func (a *Explanation) noController(s *Subject) {
 	if len(s.Lives) == 0 {
 		a.Reasons = append(a.Reasons, "the trace no longer has its last change, so the controllers that received it are not known")
 		return
 	}
 	e := s.Lives[len(s.Lives)-1]
+	if strings.HasPrefix(e.User, "system:node:") {
+		return
+	}
 	if all := watchers(e); len(all) > 0 {
 		a.Reasons = append(a.Reasons, fmt.Sprintf("no controller has acted on revision %d; it was sent to %s", e.Revision, strings.Join(all, ", ")))
 		return

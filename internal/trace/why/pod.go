@@ -52,11 +52,11 @@ func (a *Explanation) container(s *Subject, c map[string]any, serves bool) {
 		}
 		last, _ := c["lastState"].(map[string]any)
 		if over, _ := last["terminated"].(map[string]any); over != nil {
-			a.problem(s, fmt.Sprintf("container %s last exited with code %d: %s; it was restarted %d times", name,
-				num(over["exitCode"]), because(str(over["reason"]), str(over["message"])), num(c["restartCount"])), s.kubectl("logs", s.Name, "-c", name, "--previous"))
+			a.problem(s, fmt.Sprintf("container %s last %s", name, exit(c, over)), s.kubectl("logs", s.Name, "-c", name, "--previous"))
 		}
 	case ended != nil && num(ended["exitCode"]) != 0:
-		a.problem(s, fmt.Sprintf("container %s exited with code %d: %s", name, num(ended["exitCode"]), because(str(ended["reason"]), str(ended["message"]))), s.kubectl("logs", s.Name, "-c", name))
+		a.Waits = a.Waits || serves
+		a.problem(s, fmt.Sprintf("container %s %s", name, exit(c, ended)), s.kubectl("logs", s.Name, "-c", name))
 	case serves && running != nil && c["ready"] != true:
 		a.Waits = true
 		text := fmt.Sprintf("container %s is running and not ready", name)
@@ -69,6 +69,15 @@ func (a *Explanation) container(s *Subject, c map[string]any, serves bool) {
 			a.problem(s, text, "look at its readiness probe: "+s.kubectl("describe", s.named()))
 		}
 	}
+}
+
+// exit describes the end of a container, with the number of its restarts.
+func exit(c, ended map[string]any) string {
+	text := fmt.Sprintf("exited with code %d: %s", num(ended["exitCode"]), because(str(ended["reason"]), str(ended["message"])))
+	if n := num(c["restartCount"]); n > 0 {
+		text += fmt.Sprintf("; it was restarted %d times", n)
+	}
+	return text
 }
 
 // starting are the reasons of a container that has not been tried yet.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"fairlead.dev/internal/trace/show"
 	"fairlead.dev/internal/trace/why"
 )
 
@@ -22,6 +23,41 @@ func TestCrashLoop(t *testing.T) {
 	for _, want := range []string{"container c waits: CrashLoopBackOff: back-off 40s", "container c last exited with code 3: Error; it was restarted 4 times"} {
 		if !a.Waits || !slices.Contains(a.Reasons, want) {
 			t.Errorf("no %q in %+v", want, a)
+		}
+	}
+}
+
+// TestKubeletStatus: the explanation of a status that a kubelet wrote has the probe's failure and the number of restarts, and
+// does not expect a controller to act on it.
+func TestKubeletStatus(t *testing.T) {
+	status := func(c map[string]any) map[string]any {
+		c["name"], c["ready"] = "c", false
+		return map[string]any{
+			"spec":   map[string]any{"nodeName": "n1"},
+			"status": map[string]any{"phase": "Running", "containerStatuses": []any{c}},
+		}
+	}
+	for name, c := range map[string]struct {
+		subject why.Subject
+		want    []string
+	}{
+		"a failed probe": {
+			why.Subject{
+				Object: status(map[string]any{"state": map[string]any{"running": map[string]any{}}}),
+				Events: []why.Note{{Type: "Warning", Reason: "Unhealthy", Message: "Readiness probe failed: no file"}, {Reason: "Pulled", Message: "x"}},
+			},
+			[]string{"container c is running and not ready: Unhealthy: Readiness probe failed: no file"},
+		},
+		"between an exit and its back-off": {
+			why.Subject{Object: status(map[string]any{"restartCount": float64(2), "state": map[string]any{"terminated": map[string]any{"exitCode": float64(137), "reason": "OOMKilled"}}})},
+			[]string{"container c exited with code 137: OOMKilled; it was restarted 2 times"},
+		},
+	} {
+		s := c.subject
+		s.Kind, s.Lives = "Pod", []show.Event{{}}
+		s.Lives[0].User = "system:node:n1"
+		if a := why.Explain(s); !a.Waits || !slices.Equal(a.Reasons, c.want) {
+			t.Errorf("%s: waits %v for %q, want %q", name, a.Waits, a.Reasons, c.want)
 		}
 	}
 }
