@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/controller"
+	"fairlead.dev/internal/controllers/attachdetach"
 	"fairlead.dev/internal/controllers/bootstrapsigner"
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/controllers/clusterroleaggregation"
@@ -87,6 +88,7 @@ func plain(n func(controller.Env) controller.Runner) func(controller.Env, settin
 }
 
 var builtins = []entry{
+	{"attachdetach", "attachdetach-controller", plain(attachdetach.New)},
 	{"bootstrapsigner", "bootstrap-signer", plain(bootstrapsigner.New)},
 	{"certificates", "certificate-controller", func(env controller.Env, s settings) controller.Runner {
 		return certificates.New(env, s.signing)
