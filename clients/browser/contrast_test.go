@@ -29,11 +29,26 @@ const lowContrast = `(() => {
 	return [...found].join('\n');
 })()`
 
+var themes = []string{"dark", "light"}
+
+// theme makes the browser prefer a color scheme.
+func (b *fixture) theme(t *testing.T, theme string) {
+	b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+}
+
+// legible checks that all text of the page has enough contrast.
+func (b *fixture) legible(t *testing.T, view string) {
+	if text := get[string](t, b, lowContrast); text != "" {
+		t.Errorf("%s: too little contrast:\n%s", view, strings.TrimSpace(text))
+	}
+}
+
 // contrast: all text has enough contrast in both themes, and the focus is visible.
 func (b *fixture) contrast(t *testing.T, scaled int64) {
-	for _, theme := range []string{"dark", "light"} {
-		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+	for _, theme := range themes {
+		b.theme(t, theme)
 		for _, p := range []struct{ place, ready string }{
+			{"#/overview", `document.querySelector('.health.well') && document.querySelector('.plot .line')`},
 			{"#/events", `document.querySelector('.list .row.event')`},
 			{fmt.Sprintf("#/events/%d", scaled), `document.querySelector('.fall.work')`},
 			{fmt.Sprintf("#/events/%d/tree", scaled), `document.querySelectorAll('.row.node.on').length === 1`},
@@ -47,9 +62,7 @@ func (b *fixture) contrast(t *testing.T, scaled int64) {
 		} {
 			b.open(t, p.place)
 			b.until(t, "%s", p.ready)
-			if text := get[string](t, b, lowContrast); text != "" {
-				t.Errorf("%s, %s: too lowContrast:\n%s", p.place, theme, strings.TrimSpace(text))
-			}
+			b.legible(t, p.place+", "+theme)
 		}
 	}
 	b.do(t, evaluate(`document.querySelector('#help').focus()`))

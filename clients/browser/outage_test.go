@@ -15,7 +15,8 @@ import (
 func (b *fixture) outage(t *testing.T) {
 	way := newRelay(t, strings.TrimPrefix(b.cp.URL(), "https://"))
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(strings.Replace(b.cp.PageURL(), b.cp.URL(), "https://"+way.Addr().String(), 1)))
-	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.list .row.event').length > 10 && document.querySelector('.pulse.live')`)
+	b.until(t, `location.pathname === '/ui/' && document.querySelector('.health.well, .health.ill') && document.querySelector('.pulse.live')`)
+	b.open(t, "#/events")
 	way.cut(true)
 	b.until(t, `!document.querySelector('#trouble').hidden && document.querySelector('#trouble').textContent.includes('does not answer')`)
 	b.until(t, `document.querySelectorAll('.list .row.event').length > 10 && document.querySelector('.pulse.again')`)

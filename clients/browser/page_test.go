@@ -20,6 +20,7 @@ func TestPage(t *testing.T) {
 	if t.Failed() {
 		return
 	}
+	t.Run("overview", func(t *testing.T) { b.overview(t) })
 	t.Run("log", func(t *testing.T) { b.log(t, scaled) })
 	t.Run("event", func(t *testing.T) { b.event(t, scaled) })
 	t.Run("addresses", func(t *testing.T) { b.addresses(t, scaled) })
@@ -41,7 +42,7 @@ func (b *fixture) login(t *testing.T) {
 	b.until(t, `location.pathname === '/ui/login' && document.querySelector('#form')`)
 	link := b.cp.PageURL()
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(link))
-	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.row.event').length > 10`)
+	b.until(t, `location.pathname === '/ui/' && document.querySelector('.health.well, .health.ill')`)
 	if href := get[string](t, b, `location.href`); strings.Contains(href, strings.Split(link, "#")[1]) {
 		t.Error("the secret stays in the address: ", href)
 	}
@@ -156,7 +157,7 @@ func (b *fixture) travel(t *testing.T, scaled int64) {
 // screens: the page fits a narrow screen, and both themes have their colours.
 func (b *fixture) screens(t *testing.T, scaled int64) {
 	b.do(t, chromedp.EmulateViewport(390, 844))
-	for _, place := range []string{"#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object", "#/object/deployments.apps/default/web", "#/object/deployments.apps/default/stuck", "#/watchers", "#/queues", "#/travel/pods/-/now"} {
+	for _, place := range []string{"#/overview", "#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object", "#/object/deployments.apps/default/web", "#/object/deployments.apps/default/stuck", "#/watchers", "#/queues", "#/travel/pods/-/now"} {
 		b.open(t, place)
 		b.until(t, `document.querySelector('#view > *')`)
 		if wide := get[int](t, b, `document.scrollingElement.scrollWidth`); wide > 390 {
@@ -236,7 +237,7 @@ func (b *fixture) logout(t *testing.T) {
 	b.do(t, chromedp.Evaluate(`fetch('/ui/logout', { method: 'POST', headers: { 'X-Fairlead-Page': '1' } })`, nil)) // as another tab does
 	b.until(t, `window.stream === 'over' && document.querySelector('main').textContent.includes('The session is over')`)
 	b.do(t, chromedp.Navigate(b.cp.PageURL()))
-	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.list .row.event').length > 10`)
+	b.until(t, `location.pathname === '/ui/' && document.querySelector('.health.well, .health.ill')`)
 	b.do(t, chromedp.Click("#leave"))
 	b.until(t, `location.pathname === '/ui/login'`)
 	b.do(t, chromedp.Navigate(b.cp.URL()+"/ui/"))

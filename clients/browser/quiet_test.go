@@ -18,7 +18,7 @@ func TestQuiet(t *testing.T) {
 	b.createConfigMap(t, "quiet")
 	b.crowd(t, 600)
 	b.do(t, chromedp.Navigate(b.cp.PageURL()))
-	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.list .row.event').length > 10`)
+	b.until(t, `location.pathname === '/ui/' && document.querySelector('.health.well, .health.ill')`)
 
 	t.Run("found", func(t *testing.T) {
 		b.open(t, "#/object")
@@ -48,7 +48,7 @@ func TestQuiet(t *testing.T) {
 			rev-- // a conflict at the newest, a failure at the one before
 		}
 		b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(b.cp.PageURL()))
-		b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.list .row.event').length > 10`)
+		b.until(t, `location.pathname === '/ui/' && document.querySelector('.health.well, .health.ill')`)
 		b.open(t, "#/events")
 		row := `document.querySelector('#e%d .took')`
 		b.until(t, row+`?.textContent === 'retried' && !`+row+`.querySelector('.bad')`, rev+2, rev+2)

@@ -19,8 +19,9 @@ func TestShots(t *testing.T) {
 	_, scaled := b.story(t, 4)
 	b.stuck(t)
 	b.do(t, chromedp.Navigate(b.cp.PageURL()))
-	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.row.event').length > 10`)
+	b.until(t, `location.pathname === '/ui/' && document.querySelector('.problem')`)
 	places := []struct{ name, place, ready string }{
+		{"overview", "#/overview", `document.querySelector('.problem') && document.querySelector('.plot .line')`},
 		{"events", "#/events?text=", `document.querySelector('.row.event')`},
 		{"hops", fmt.Sprintf("#/events/%d", scaled), `document.querySelectorAll('.fall.work').length > 0`},
 		{"tree", fmt.Sprintf("#/events/%d/tree", scaled), `document.querySelectorAll('.row.node').length > 9`},

@@ -15,7 +15,7 @@ import (
 func (b *fixture) why(t *testing.T) {
 	b.stuck(t)
 	b.open(t, "#/object/deployments.apps/default/stuck")
-	b.until(t, `document.querySelectorAll('.why .parts .parts > li').length === 2`)
+	b.until(t, `document.querySelectorAll('.why .parts .parts > li').length === 1 && /and 1 more like it/.test(document.querySelector('.why .parts .parts > li').textContent)`)
 	b.until(t, `document.querySelector('.why > .state').textContent.includes('has 0 of 2 replicas ready') && document.querySelector('.why > .state .badge').textContent === 'waits'`)
 	res, err := b.client.REST().Do(t.Context(), client.Request{Path: why.Path, Query: map[string][]string{"resource": {"deployments.apps"}, "namespace": {"default"}, "name": {"stuck"}}})
 	if err != nil {

@@ -54,7 +54,8 @@ func TestWhyCluster(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(res.Body, &s)
 	}
-	if err != nil || len(s.Problems) == 0 || len(s.Problems[0].Objects) != 3 || len(s.Problems[0].Affects) != 4 || s.Objects < 20 {
+	if err != nil || len(s.Problems) == 0 || len(s.Problems[0].Objects) != 3 || len(s.Problems[0].Affects) != 4 || s.Objects < 20 ||
+		len(s.Rollouts) != 1 || s.Rollouts[0].Want != 3 || len(s.Nodes) != 3 || s.Nodes[0].MaxPods == 0 || s.Nodes[0].Pods == 0 {
 		t.Errorf("%v, %+v", err, s)
 	}
 	a.make("/apis/rbac.authorization.k8s.io/v1/clusterroles", `{metadata: {name: nodes}, rules: [{apiGroups: [""], resources: [nodes], verbs: [list]}, {nonResourceURLs: [/debug/why], verbs: [get]}]}`)

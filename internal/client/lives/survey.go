@@ -39,7 +39,7 @@ func Survey(ctx context.Context, c *client.Client) (why.Survey, error) {
 	if err != nil {
 		return why.Survey{}, err
 	}
-	m := &model{gatherer: g, kinds: map[string]*objects{}, owned: map[string][]*why.Subject{}, notes: map[string][]why.Note{}}
+	m := &model{gatherer: g, kinds: map[string]*objects{}, owned: map[string][]*why.Subject{}, notes: map[string][]why.Note{}, usage: map[string]*usage{}}
 	if err := m.read(ctx); err != nil {
 		return why.Survey{}, err
 	}
@@ -51,6 +51,7 @@ func Survey(ctx context.Context, c *client.Client) (why.Survey, error) {
 			}
 		}
 	}
+	s.Nodes = m.nodes()
 	s.Sort()
 	return s, nil
 }
@@ -64,6 +65,7 @@ type model struct {
 	notes     map[string][]why.Note // Warnings by UID
 	forbidden []string
 	count     int
+	usage     map[string]*usage // of nodes, by name
 }
 
 // objects are those of a kind.
@@ -143,6 +145,9 @@ func (m *model) readKind(ctx context.Context, r client.APIResource, name string,
 }
 
 func (m *model) add(kind *objects, s why.Subject) {
+	if s.Kind == "Pod" {
+		m.use(s.Object)
+	}
 	if s.Kind == "Pod" && !s.Waits() {
 		s.Object = slim(s.Object)
 	} else {

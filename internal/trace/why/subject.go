@@ -57,6 +57,9 @@ type Explanation struct {
 	Waits bool   `json:"waits"`
 	// Alike are the names of further objects of the kind with the same explanation.
 	Alike []string `json:"alike,omitempty"`
+	// Done and Want count the replicas, or the pods of a Job, that are ready or have succeeded, and those that are to be.
+	Done int64 `json:"done,omitempty"`
+	Want int64 `json:"want,omitempty"`
 	// Causes are the root causes, the most important first, if the object waits.
 	Causes []Cause `json:"causes,omitempty"`
 	// Reasons are the object's own reasons, the most important first.

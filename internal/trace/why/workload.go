@@ -12,7 +12,7 @@ func (a *Explanation) workload(s *Subject) {
 	if s.Kind == "DaemonSet" {
 		want, have, made = s.number("status", "desiredNumberScheduled"), s.number("status", "numberReady"), s.number("status", "currentNumberScheduled")
 	}
-	a.State = fmt.Sprintf("has %d of %d replicas ready", have, want)
+	a.State, a.Done, a.Want = fmt.Sprintf("has %d of %d replicas ready", have, want), have, want
 	if s.at("spec", "paused") == true {
 		a.root(s, "its rollout is paused", s.kubectl("rollout", "resume", s.named()))
 	}
@@ -33,7 +33,7 @@ func (a *Explanation) job(s *Subject) {
 	done, failed, active := s.number("status", "succeeded"), s.number("status", "failed"), s.number("status", "active")
 	want := "any number of"
 	if n, ok := s.at("spec", "completions").(float64); ok {
-		want = fmt.Sprint(int64(n))
+		want, a.Done, a.Want = fmt.Sprint(int64(n)), done, int64(n)
 	}
 	a.State = fmt.Sprintf("has %d of %s pods completed, %d active, %d failed", done, want, active, failed)
 	if c := s.condition("Complete"); c != nil && str(c["status"]) == "True" {

@@ -23,5 +23,5 @@ export function inherit(filter) {
 export function remember(filter) {
   const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value));
   const [path] = location.hash.split('?');
-  history.replaceState({ shown: true }, '', `${path || '#/events'}${[...query.keys()].length ? `?${query}` : ''}`);
+  history.replaceState({ shown: true }, '', `${path || '#/overview'}${[...query.keys()].length ? `?${query}` : ''}`);
 }

@@ -3,6 +3,8 @@ import { h } from './dom.js';
 import { post, json } from './api.js';
 import { address } from './address.js';
 import { follow, retry, state, events } from './store.js';
+import { overviewView } from './overview.js';
+import { sample } from './samples.js';
 import { eventsView } from './events.js';
 import { objectView } from './object.js';
 import { watchersView } from './watchers.js';
@@ -11,8 +13,8 @@ import { travelView } from './travel.js';
 
 // A view is a function that returns {el, update(args), keydown(e), destroy()}; args is the rest
 // of the address.
-const views = { events: eventsView, object: objectView, watchers: watchersView, queues: queuesView, travel: travelView };
-const tabs = [['events', 'Events'], ['object', 'Objects'], ['watchers', 'Watchers'], ['queues', 'Queues'], ['travel', 'Time travel']];
+const views = { overview: overviewView, events: eventsView, object: objectView, watchers: watchersView, queues: queuesView, travel: travelView };
+const tabs = [['overview', 'Overview'], ['events', 'Events'], ['object', 'Objects'], ['watchers', 'Watchers'], ['queues', 'Queues'], ['travel', 'Time travel']];
 
 const $ = (id) => document.getElementById(id);
 let shown = { name: '', view: null };
@@ -22,7 +24,7 @@ const last = {}; // view -> its last address
 function route() {
   if (ended) return;
   const { parts } = address();
-  const name = views[parts[0]] ? parts[0] : 'events';
+  const name = views[parts[0]] ? parts[0] : 'overview';
   const args = parts.slice(1);
   if (shown.name !== name) {
     shown.view?.destroy();
@@ -78,7 +80,7 @@ function theme() {
 }
 
 const keys = [
-  ['1 … 5', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
+  ['1 … 6', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
   ['/', 'filter'], ['p', 'pause or resume the log'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['o y', 'the object: its explanation and its timeline'],
   ['h l ← →', 'fold, unfold; previous, next revision'], ['t', 'dark or light'], ['?', 'this help'],
 ];
@@ -162,3 +164,4 @@ json('/ui/session').then((s) => { $('leave').title = `Log out ${s.user}`; }, () 
 pulse();
 route();
 follow();
+sample();

@@ -34,6 +34,11 @@ export function duration(e) {
   return last;
 }
 
+// sent is the time from an event's beginning to the end of its last delivery, in ns; 0 without a delivery.
+function sent(e) {
+  return Math.max(0, ...(e.deliveries || []).filter((d) => d.flushed).map((d) => elapsed(d, d.flushed)));
+}
+
 // outcome is the result of an event's reconciles: 'failed', 'retried' or ''.
 function outcome(works) {
   if (works.some((w) => w.error && !w.conflict)) return 'failed';
@@ -44,7 +49,7 @@ function summarize(e) {
   const began = Date.parse(e.began);
   const event = {
     revision: e.revision, type: e.type || '', resource: e.resource || '', namespace: e.namespace || '', name: e.name || '',
-    verb: e.verb || '', subresource: e.subresource || '', user: e.user || '', began, took: duration(e),
+    verb: e.verb || '', subresource: e.subresource || '', user: e.user || '', began, took: duration(e), sent: sent(e),
     cause: e.causes ? e.causes[0] : 0, outcome: outcome(e.works || []), waiting: (e.waiting || []).length,
   };
   event.text = `${event.revision} ${event.type} ${event.resource} ${object(event)} ${event.verb} ${event.subresource} ${event.user}${event.outcome ? ` ${event.outcome}` : ''}`.toLowerCase();
