@@ -1,0 +1,74 @@
+//go:build linux
+
+package realnode
+
+import (
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+const (
+	serverIP      = "10.77.0.1"
+	serverAddress = serverIP + ":6443"
+	serviceCIDR   = "10.96.0.0/12"
+	podCIDR       = "10.244.0.0/16"
+)
+
+// nodeIP is the address of node i, which counts from 0.
+func nodeIP(i int) string { return fmt.Sprintf("10.77.0.%d", 11+i) }
+
+// nodePods are the addresses of node i's pods.
+func nodePods(i int) string { return fmt.Sprintf("10.244.%d.0/24", 1+i) }
+
+// connect joins the machines: a bridge in the server's machine, a link from it to each node,
+// and routes to the pods of the other nodes.
+func (c *Cluster) connect() error {
+	server := []string{
+		"link set lo up",
+		"link add br0 type bridge",
+		"addr add " + serverIP + "/24 dev br0",
+		"link set br0 up",
+	}
+	for i, n := range c.Nodes {
+		server = append(server,
+			fmt.Sprintf("link add %s type veth peer name eth0 netns %d", n.Name, n.init),
+			fmt.Sprintf("link set %s master br0 up", n.Name),
+			fmt.Sprintf("route add %s via %s", nodePods(i), nodeIP(i)))
+	}
+	// Upstream's tests reach Services from where they run, which is this machine.
+	server = append(server, fmt.Sprintf("route add %s via %s", serviceCIDR, nodeIP(0)))
+	first := len(server) - 1
+	if err := c.Server.ip(server[:first]...); err != nil {
+		return err
+	}
+	for i, n := range c.Nodes {
+		node := []string{"link set lo up", "addr add " + nodeIP(i) + "/24 dev eth0", "link set eth0 up", "route add default via " + serverIP}
+		for j := range c.Nodes {
+			if i != j {
+				node = append(node, fmt.Sprintf("route add %s via %s", nodePods(j), nodeIP(j)))
+			}
+		}
+		if err := n.ip(node...); err != nil {
+			return err
+		}
+	}
+	return c.Server.ip(server[first:]...)
+}
+
+// Unplug takes a node off the network, and Plug connects it again.
+func (c *Cluster) Unplug(node *Machine) error { return c.Server.ip("link set " + node.Name + " down") }
+
+// Plug connects a node after Unplug.
+func (c *Cluster) Plug(node *Machine) error { return c.Server.ip("link set " + node.Name + " up") }
+
+// ip runs commands of ip(8) in the machine's network, but with the host's process IDs.
+func (m *Machine) ip(commands ...string) error {
+	cmd := exec.Command("nsenter", "--net", "--target", strconv.Itoa(m.init), "--", "ip", "-batch", "-")
+	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("network of %s: %w: %s", m.Name, err, out)
+	}
+	return nil
+}

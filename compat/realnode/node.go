@@ -1,0 +1,134 @@
+//go:build linux
+
+package realnode
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/template"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// nodeFiles are a node's configuration files, by their paths in the machine.
+var nodeFiles = map[string]*template.Template{
+	"/etc/containerd/config.toml":                 parse("containerd.toml"),
+	"/etc/containerd/certs.d/_default/hosts.toml": parse("hosts.toml"),
+	"/etc/cni/net.d/10-bridge.conflist":           parse("cni.json"),
+	"/etc/kubernetes/kubelet.yaml":                parse("kubelet.yaml"),
+	"/etc/kubernetes/proxy.yaml":                  parse("proxy.yaml"),
+	"/etc/kubernetes/resolv.conf":                 parse("resolv.conf"),
+}
+
+// nodeValues are what the templates of nodeFiles use.
+type nodeValues struct {
+	Name, IP, Pods, AllPods, Server, Registry, Pause, Cgroup, DNS string
+}
+
+const containerdSocket = "/run/containerd/containerd.sock"
+
+// join configures node i, starts its programs, and waits until it is Ready.
+func (c *Cluster) join(ctx context.Context, i int) error {
+	n := c.Nodes[i]
+	values := nodeValues{
+		Name: n.Name, IP: nodeIP(i), Pods: nodePods(i), AllPods: podCIDR, Server: serverIP,
+		Registry: "http://" + serverIP + ":" + registryPort, Pause: c.kit.pauseImage(), Cgroup: "/" + string(n.group), DNS: dnsIP,
+	}
+	for name, text := range nodeFiles {
+		var out bytes.Buffer
+		if err := text.Execute(&out, values); err != nil {
+			return err
+		}
+		if err := n.write(name, out.Bytes()); err != nil {
+			return err
+		}
+	}
+	if err := n.write("/etc/kubernetes/manifests/.keep", nil); err != nil {
+		return err
+	}
+	if err := c.credentials(n); err != nil {
+		return err
+	}
+	if err := c.StartNode(ctx, n); err != nil {
+		return err
+	}
+	return c.UntilReady(ctx, n.Name)
+}
+
+// StartNode starts the programs of a node, for the first time or after Kill: those that do not
+// run.
+func (c *Cluster) StartNode(ctx context.Context, n *Machine) error {
+	if len(n.Processes("containerd")) == 0 {
+		socket := n.path(containerdSocket)
+		if err := os.MkdirAll(filepath.Dir(socket), 0o755); err != nil {
+			return err
+		}
+		if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		if err := n.serve("containerd", "--config=/etc/containerd/config.toml"); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		if err := untilFile(ctx, socket, func() bool {
+			_, err := os.Stat(socket)
+			return err == nil
+		}); err != nil {
+			return fmt.Errorf("%s: containerd did not start (see %s): %w", n.Name, n.Log("containerd"), err)
+		}
+	}
+	if len(n.Processes("kubelet")) == 0 {
+		if err := n.serve("kubelet", "--config=/etc/kubernetes/kubelet.yaml", "--kubeconfig=/etc/kubernetes/kubelet.conf", "--node-ip="+nodeIP(c.number(n)), "--v=2"); err != nil {
+			return err
+		}
+	}
+	if len(n.Processes("kube-proxy")) == 0 {
+		return n.serve("kube-proxy", "--config=/etc/kubernetes/proxy.yaml", "--v=2")
+	}
+	return nil
+}
+
+// number is where a node stands in Nodes.
+func (c *Cluster) number(n *Machine) int {
+	for i := range c.Nodes {
+		if c.Nodes[i].Name == n.Name {
+			return i
+		}
+	}
+	panic("realnode: " + n.Name + " is not a node of the cluster")
+}
+
+// UntilReady waits until a node says that it is Ready.
+func (c *Cluster) UntilReady(ctx context.Context, node string) error {
+	return c.UntilNode(ctx, node, "Ready", func(n *corev1.Node) bool { return Ready(n) == corev1.ConditionTrue })
+}
+
+// Ready is the status of a node's condition of that name.
+func Ready(n *corev1.Node) corev1.ConditionStatus {
+	for _, condition := range n.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status
+		}
+	}
+	return corev1.ConditionUnknown
+}
+
+// path is where something of a running machine is for programs outside.
+func (m *Machine) path(inside string) string {
+	return fmt.Sprintf("/proc/%d/root%s", m.init, inside)
+}
+
+// write writes a file of a running machine.
+func (m *Machine) write(inside string, contents []byte) error {
+	at := m.path(inside)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(at, contents, 0o600)
+}

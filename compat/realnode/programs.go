@@ -1,0 +1,160 @@
+//go:build linux
+
+package realnode
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// kit is what clusters are made of: programs and images, in a folder of the user's cache that
+// is named by their versions.
+type kit struct {
+	source     string // the folder of this package
+	dir        string
+	kubernetes string // versions, as Go modules have them
+	containerd string
+	coredns    string
+}
+
+func (k kit) bin() string { return filepath.Join(k.dir, "bin") }
+
+// A program is built from a package of a module below this package's folder.
+type program struct {
+	name, module, pkg string
+	flags             []string
+}
+
+// programs returns the programs that change with their versions only.
+func (k kit) programs() []program {
+	const versionOf = " -X k8s.io/component-base/version."
+	minor := strings.Split(k.kubernetes, ".")[1]
+	kubernetes := []string{"-ldflags=-s -w" + versionOf + "gitVersion=" + k.kubernetes + versionOf + "gitMajor=1" + versionOf + "gitMinor=" + minor}
+	containerd := []string{"-tags=no_btrfs,no_devmapper,no_zfs", "-ldflags=-s -w -X github.com/containerd/containerd/v2/version.Version=" + k.containerd}
+	plain := []string{"-ldflags=-s -w"}
+	return []program{
+		{"kubelet", "..", "k8s.io/kubernetes/cmd/kubelet", kubernetes},
+		{"kube-proxy", "..", "k8s.io/kubernetes/cmd/kube-proxy", kubernetes},
+		{"agnhost", "..", "k8s.io/kubernetes/test/images/agnhost", kubernetes},
+		{"nnp", "..", "k8s.io/kubernetes/test/images/nonewprivs", kubernetes},
+		{"sample-apiserver", "..", "k8s.io/sample-apiserver", kubernetes},
+		{"etcd", "..", "fairlead.dev/compat/cmd/etcd", plain},
+		{"pause", "..", "fairlead.dev/compat/realnode/programs/pause", plain},
+		{"containerd", "programs/containerd", "github.com/containerd/containerd/v2/cmd/containerd", containerd},
+		{"containerd-shim-runc-v2", "programs/containerd", "github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2", containerd},
+		{"ctr", "programs/containerd", "github.com/containerd/containerd/v2/cmd/ctr", containerd},
+		{"coredns", "programs/coredns", ".", plain},
+	}
+}
+
+// prepare builds what the cache does not have: minutes for the first time.
+func prepare(log Log) (kit, error) {
+	var k kit
+	source, err := output("", "go", "list", "-f", "{{.Dir}}", "fairlead.dev/compat/realnode")
+	if err != nil {
+		return k, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return k, err
+	}
+	k.source = source
+	for _, one := range []struct {
+		version        *string
+		folder, module string
+	}{
+		{&k.kubernetes, "..", "k8s.io/kubernetes"},
+		{&k.containerd, "programs/containerd", "github.com/containerd/containerd/v2"},
+		{&k.coredns, "programs/coredns", "github.com/coredns/coredns"},
+	} {
+		if *one.version, err = output(filepath.Join(source, one.folder), "go", "list", "-m", "-f", "{{.Version}}", one.module); err != nil {
+			return k, err
+		}
+	}
+	k.dir = filepath.Join(cache, "fairlead", "realnode", fmt.Sprintf("kubernetes-%s-containerd-%s-coredns-%s", k.kubernetes, k.containerd, k.coredns))
+	if err := os.MkdirAll(k.bin(), 0o755); err != nil {
+		return k, err
+	}
+	for _, p := range k.programs() {
+		if _, err := os.Stat(filepath.Join(k.bin(), p.name)); err == nil {
+			continue
+		}
+		log("building %s", p.name)
+		if err := k.build(p, k.bin()); err != nil {
+			return k, err
+		}
+	}
+	return k, k.prepareImages(log)
+}
+
+// build compiles a program into a folder.
+func (k kit) build(p program, dir string) error {
+	at := filepath.Join(dir, p.name)
+	args := append(append([]string{"build", "-buildvcs=false", "-o", at + ".new"}, p.flags...), p.pkg)
+	cmd := exec.Command("go", args...)
+	cmd.Dir = filepath.Join(k.source, p.module)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", p.name, err, out)
+	}
+	return os.Rename(at+".new", at)
+}
+
+// buildOwn compiles what this repository's main modules have, as they are now.
+func (k kit) buildOwn(dir string) error {
+	for _, p := range []program{
+		{"fairlead", "../..", "./cmd/fairlead", nil},
+		{"kubectl", "../../cmd/kubectl", ".", nil},
+	} {
+		if err := k.build(p, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+//go:embed images.go
+var imagesSource []byte
+
+//go:embed oci.go
+var ociSource []byte
+
+// images is the folder of the images. Its name changes with the code that makes them.
+func (k kit) images() string {
+	return filepath.Join(k.dir, fmt.Sprintf("images-%.6x", sha256.Sum256(slices.Concat(imagesSource, ociSource))))
+}
+
+func (k kit) prepareImages(log Log) error {
+	_, err := os.Stat(k.images())
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	making := k.images() + ".new"
+	if err := os.RemoveAll(making); err != nil {
+		return err
+	}
+	if err := k.makeImages(making, log); err != nil {
+		return err
+	}
+	return os.Rename(making, k.images())
+}
+
+// output runs a command and returns what it printed, without space around it.
+func output(dir, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, exit.Stderr)
+	}
+	return strings.TrimSpace(string(out)), err
+}
