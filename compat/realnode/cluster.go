@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
@@ -283,4 +284,11 @@ func (c *Cluster) makeClient() (err error) {
 	c.Config.QPS, c.Config.Burst = 100, 200
 	c.Client, err = kubernetes.NewForConfig(c.Config)
 	return err
+}
+
+// Kubectl is a command of this repository's kubectl, outside the machines.
+func (c *Cluster) Kubectl(args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(c.dir, "bin", "kubectl"), args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig)
+	return cmd
 }

@@ -13,14 +13,14 @@ const (
 	serverIP      = "10.77.0.1"
 	serverAddress = serverIP + ":6443"
 	serviceCIDR   = "10.96.0.0/12"
-	podCIDR       = "10.244.0.0/16"
+	podCIDR       = "10.64.0.0/16"
 )
 
 // nodeIP is the address of node i, which counts from 0.
 func nodeIP(i int) string { return fmt.Sprintf("10.77.0.%d", 11+i) }
 
-// nodePods are the addresses of node i's pods.
-func nodePods(i int) string { return fmt.Sprintf("10.244.%d.0/24", 1+i) }
+// nodePods are the addresses of node i's pods, outside of the range of simulated pods (10.128.0.0/9).
+func nodePods(i int) string { return fmt.Sprintf("10.64.%d.0/24", 1+i) }
 
 // connect joins the machines: a bridge in the server's machine, a link from it to each node,
 // and routes to the pods of the other nodes.
