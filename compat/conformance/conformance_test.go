@@ -3,145 +3,145 @@
 package conformance
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/onsi/ginkgo/v2/types"
-	"go.yaml.in/yaml/v2"
-	"k8s.io/kubernetes/test/conformance/testdata"
+	"fairlead.dev/compat/realnode"
 )
 
-// shares is how many servers there are. A spec mostly waits, so there are more of them
-// than processors.
+// shares is how many processes run specs. A spec mostly waits, so there are more of them than
+// processors.
 const shares = 8
 
-// marks are the possible marks before a spec in specs.txt.
-const marks = "+cnwat"
-
-// readSpecs returns the marks of all specs by name.
-func readSpecs(t *testing.T) map[string]byte {
-	f, err := os.Open("specs.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	specs := map[string]byte{}
-	for in := bufio.NewScanner(f); in.Scan(); {
-		mark, name, ok := strings.Cut(in.Text(), " ")
-		switch {
-		case mark == "" || mark == "#":
-		case !ok || len(mark) != 1 || !strings.Contains(marks, mark) || specs[name] != 0:
-			t.Fatalf("specs.txt: %q", in.Text())
-		default:
-			specs[name] = mark[0]
-		}
-	}
-	return specs
+// reasons say what the specs with a mark need and simulated nodes have not.
+var reasons = map[byte]string{
+	'c': "programs in containers",
+	'n': "a network between pods, services and nodes, or DNS",
+	'w': "a webhook's server in a pod",
+	'a': "an API server in a pod",
+	't': "a pod that can be seen terminating",
 }
 
-// TestEverySpecIsListed compares specs.txt with Kubernetes' list of conformance tests.
-func TestEverySpecIsListed(t *testing.T) {
-	text, err := testdata.GetConformanceTestdataFS().ReadTestFile("test/conformance/testdata/conformance.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []struct{ Codename string }
-	if err := yaml.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
-	specs, count := readSpecs(t), map[byte]int{}
-	for _, one := range all {
-		if specs[one.Codename] == 0 {
-			t.Errorf("not in specs.txt: %s", one.Codename)
-		}
-		count[specs[one.Codename]]++
-		delete(specs, one.Codename)
-	}
-	for name := range specs {
-		t.Errorf("not a conformance test: %s", name)
-	}
-	for _, mark := range slices.Sorted(maps.Keys(count)) {
-		t.Logf("%c %d", mark, count[mark])
-	}
-}
-
-// TestConformance runs the specs that must pass.
+// TestConformance runs all specs on real nodes, if this machine can have them, and else those
+// that pass on simulated nodes. $FAIRLEAD_REAL_NODES decides: "yes" fails where real nodes
+// cannot be had, "no" does without. Every spec that does not run is named.
 func TestConformance(t *testing.T) {
-	var names []string
-	for name, mark := range readSpecs(t) {
-		if mark == '+' {
-			names = append(names, name)
+	missing := realnode.Missing()
+	switch choice := os.Getenv("FAIRLEAD_REAL_NODES"); choice {
+	case "":
+	case "yes":
+		if missing != nil {
+			t.Fatal("FAIRLEAD_REAL_NODES=yes: ", missing)
+		}
+	case "no":
+		missing = fmt.Errorf("FAIRLEAD_REAL_NODES=no")
+	default:
+		t.Fatalf("FAIRLEAD_REAL_NODES=%s: want yes or no", choice)
+	}
+	specs := readSpecs(t)
+	if missing == nil {
+		onRealNodes(t, slices.Sorted(maps.Keys(specs)))
+		return
+	}
+	var run []string
+	for _, name := range slices.Sorted(maps.Keys(specs)) {
+		if specs[name] == '+' {
+			run = append(run, name)
+		} else {
+			t.Logf("NOT RUN, for it needs %s: %s", reasons[specs[name]], name)
 		}
 	}
-	slices.Sort(names)
+	t.Logf("%d OF %d SPECS ARE NOT RUN: no real nodes: %v", len(specs)-len(run), len(specs), missing)
+	onSimulatedNodes(t, run)
+}
+
+// onRealNodes runs specs on one cluster: many at once, and then the serial ones.
+func onRealNodes(t *testing.T, names []string) {
+	start := time.Now()
+	log := func(format string, args ...any) {
+		fmt.Fprintf(os.Stderr, "%6.1f s  %s\n", time.Since(start).Seconds(), fmt.Sprintf(format, args...))
+	}
+	const name = "conformance"
+	if err := realnode.Down(name); err != nil { // of a run that crashed
+		t.Fatal(err)
+	}
+	c, err := realnode.Up(t.Context(), realnode.Options{Name: name, Nodes: 2, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := realnode.Down(name); err != nil {
+			t.Error(err)
+		}
+	})
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := c.Server.Install(own, "conformance.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serial, together []string
+	for _, name := range names {
+		if strings.Contains(name, "[Serial]") {
+			serial = append(serial, name)
+		} else {
+			together = append(together, name)
+		}
+	}
+	r := newResults(t, len(names))
+	where := func(share string) place {
+		const inside = "/var/tmp"
+		return place{
+			share: share, kubeconfig: "/root/.kube/config", inside: inside, outside: filepath.Join(c.Server.Root(), inside),
+			command: func(args ...string) *exec.Cmd { return c.Server.Command(program, args...) },
+		}
+	}
+	t.Run("together", func(t *testing.T) {
+		for i, share := range split(together, shares) {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				r.run(t, where(fmt.Sprint(i)), share)
+			})
+		}
+	})
+	t.Run("serial", func(t *testing.T) { r.run(t, where("serial"), serial) })
+}
+
+// onSimulatedNodes runs specs on several servers, each with a share of them.
+func onSimulatedNodes(t *testing.T, names []string) {
 	fairlead := filepath.Join(t.TempDir(), "fairlead")
 	build := exec.Command("go", "build", "-o", fairlead, "./cmd/fairlead")
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for i := range shares {
-		var share []string // neighbours are much alike, so each gets some of all
-		for j := i; j < len(names); j += shares {
-			share = append(share, names[j])
-		}
+	r := newResults(t, len(names))
+	for i, share := range split(names, shares) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			runShare(t, fairlead, share)
+			dir := t.TempDir()
+			r.run(t, place{
+				share: fmt.Sprint(i), kubeconfig: serve(t, fairlead), inside: dir, outside: dir,
+				command: func(args ...string) *exec.Cmd { return exec.Command(os.Args[0], args...) },
+			}, share)
 		})
 	}
 }
 
-// runShare runs specs one after the other against a server that only they use.
-func runShare(t *testing.T, fairlead string, names []string) {
-	kubeconfig, dir := serve(t, fairlead), t.TempDir()
-	focus := make([]string, len(names))
+// split deals names out: neighbours are much alike, so each share gets some of all.
+func split(names []string, shares int) [][]string {
+	all := make([][]string, shares)
 	for i, name := range names {
-		focus[i] = regexp.QuoteMeta(name) + "$"
+		all[i%shares] = append(all[i%shares], name)
 	}
-	report := filepath.Join(dir, "report.json")
-	cmd := exec.Command(os.Args[0], "-test.run=^TestSuite$", "-test.timeout=0",
-		"-kubeconfig="+kubeconfig, "-provider=skeleton", "-dump-logs-on-failure=false",
-		"-ginkgo.focus="+strings.Join(focus, "|"), "-ginkgo.json-report="+report, "-ginkgo.no-color", "-ginkgo.timeout=1h")
-	cmd.Env = append(os.Environ(), child+"=1")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	failed := cmd.Run()
-	data, err := os.ReadFile(report)
-	if err != nil {
-		t.Fatalf("%v, %v\n%s", failed, err, out.Bytes())
-	}
-	var suites []types.Report
-	if err := json.Unmarshal(data, &suites); err != nil {
-		t.Fatal(err)
-	}
-	state := map[string]types.SpecReport{}
-	for _, suite := range suites {
-		for _, spec := range suite.SpecReports {
-			if spec.LeafNodeType == types.NodeTypeIt {
-				state[spec.FullText()] = spec
-			}
-		}
-	}
-	for _, name := range names {
-		spec, ran := state[name]
-		switch {
-		case !ran || spec.State == types.SpecStateSkipped:
-			t.Errorf("did not run: %s", name)
-		case !spec.State.Is(types.SpecStatePassed):
-			t.Errorf("%s: %s\n%s\n%s", spec.State, name, spec.FailureMessage(), spec.CapturedGinkgoWriterOutput)
-		default:
-			t.Logf("passed in %6.2f s: %s", spec.RunTime.Seconds(), name)
-		}
-	}
+	return all
 }

@@ -84,6 +84,8 @@ func (k kit) makeImages(dir string, log Log) error {
 	for name, id := range map[string]image.ImageID{"kitten": image.Kitten, "nautilus": image.Nautilus} {
 		html := filepath.Join(upstream, "test/images", name, "html")
 		add(e2e(id), imageConfig{Entrypoint: []string{"/agnhost"}, Cmd: []string{"test-webserver"}, ExposedPorts: ports}, debian, agnhost, layer(
+			// Upstream's image is an Alpine Linux, and a test of image volumes reads its name here.
+			entry{path: "usr/lib/os-release", text: "NAME=\"Debian in place of Alpine Linux\"\nID=debian\n"},
 			entry{path: "data.json", from: filepath.Join(html, "data.json"), mode: 0o644},
 			entry{path: name + ".jpg", from: filepath.Join(html, name+".jpg"), mode: 0o644},
 		))

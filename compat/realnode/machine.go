@@ -22,8 +22,8 @@ type Machine struct {
 	Name   string
 	dir    string // holds root, the machine's root, and log, its programs' output
 	group  cgroups
-	init   int // process ID of the init
-	bin    string
+	init   int    // process ID of the init
+	bin    string // folder of programs, which the machines share
 	images string
 }
 
@@ -138,6 +138,20 @@ func (m *Machine) Kill(names ...string) error {
 		return fmt.Errorf("%s: no process named %s", m.Name, strings.Join(names, " or "))
 	}
 	return kill(all)
+}
+
+// Install links a program into the folder of programs of all machines, and returns its path
+// there.
+func (m *Machine) Install(file, name string) (string, error) {
+	at := filepath.Join(filepath.Dir(m.dir), "bin", name)
+	if err := os.Link(file, at); err == nil {
+		return filepath.Join(binInside, name), nil
+	}
+	contents, err := os.ReadFile(file) // on another file system
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(binInside, name), os.WriteFile(at, contents, 0o755)
 }
 
 // runs reports whether the machine's init lives.
