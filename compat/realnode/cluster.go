@@ -171,10 +171,14 @@ func (c *Cluster) start(ctx context.Context, o Options, bin string) error {
 	if err := c.writeKubeconfig(listener.Addr().String()); err != nil {
 		return err
 	}
-	c.log("starting containerd, kubelet and kube-proxy")
+	c.log("joining the nodes")
+	line, err := c.Server.Run("fairlead", "token", "create", "--print-join-command", "--server=https://"+serverAddress)
+	if err != nil {
+		return err
+	}
 	var all errgroup.Group
-	for i := range c.Nodes {
-		all.Go(func() error { return c.join(ctx, i) })
+	for _, n := range c.Nodes {
+		all.Go(func() error { return c.join(ctx, n, line) })
 	}
 	if err := all.Wait(); err != nil {
 		return err

@@ -51,7 +51,7 @@ func TestNodeDies(t *testing.T) {
 	if len(containers) == 0 {
 		t.Fatal("the container has no process")
 	}
-	must(t, node.Kill("kubelet", "containerd"))
+	must(t, node.Kill("fairlead", "kubelet", "kube-proxy", "containerd"))
 	must(t, cluster.UntilNode(t.Context(), node.Name, "lost", lost))
 	must(t, cluster.UntilPod(t.Context(), ns, pod.Name, "unready", func(p *corev1.Pod) bool { return !podReady(p) }))
 	if now := node.Processes("agnhost"); !slices.Equal(now, containers) {

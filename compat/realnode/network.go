@@ -13,7 +13,6 @@ const (
 	serverIP      = "10.77.0.1"
 	serverAddress = serverIP + ":6443"
 	serviceCIDR   = "10.96.0.0/12"
-	podCIDR       = "10.64.0.0/16"
 )
 
 // nodeIP is the address of node i, which counts from 0.
@@ -23,7 +22,7 @@ func nodeIP(i int) string { return fmt.Sprintf("10.77.0.%d", 11+i) }
 func nodePods(i int) string { return fmt.Sprintf("10.64.%d.0/24", 1+i) }
 
 // connect joins the machines: a bridge in the server's machine, a link from it to each node,
-// and routes to the pods of the other nodes.
+// and routes from it to pods. `fairlead join` adds those from node to node.
 func (c *Cluster) connect() error {
 	server := []string{
 		"link set lo up",
@@ -44,13 +43,7 @@ func (c *Cluster) connect() error {
 		return err
 	}
 	for i, n := range c.Nodes {
-		node := []string{"link set lo up", "addr add " + nodeIP(i) + "/24 dev eth0", "link set eth0 up", "route add default via " + serverIP}
-		for j := range c.Nodes {
-			if i != j {
-				node = append(node, fmt.Sprintf("route add %s via %s", nodePods(j), nodeIP(j)))
-			}
-		}
-		if err := n.ip(node...); err != nil {
+		if err := n.ip("link set lo up", "addr add "+nodeIP(i)+"/24 dev eth0", "link set eth0 up", "route add default via "+serverIP); err != nil {
 			return err
 		}
 	}

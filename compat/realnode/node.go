@@ -5,10 +5,10 @@ package realnode
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/template"
 	"time"
 
@@ -19,26 +19,26 @@ import (
 var nodeFiles = map[string]*template.Template{
 	"/etc/containerd/config.toml":                 parse("containerd.toml"),
 	"/etc/containerd/certs.d/_default/hosts.toml": parse("hosts.toml"),
-	"/etc/cni/net.d/10-bridge.conflist":           parse("cni.json"),
-	"/etc/kubernetes/kubelet.yaml":                parse("kubelet.yaml"),
-	"/etc/kubernetes/proxy.yaml":                  parse("proxy.yaml"),
 	"/etc/kubernetes/resolv.conf":                 parse("resolv.conf"),
+	kubeletSettings:                               parse("kubelet.yaml"),
+	proxySettings:                                 parse("proxy.yaml"),
 }
 
 // nodeValues are what the templates of nodeFiles use.
-type nodeValues struct {
-	Name, IP, Pods, AllPods, Server, Registry, Pause, Cgroup, DNS string
-}
+type nodeValues struct{ Server, Registry, Pause, Cgroup string }
 
-const containerdSocket = "/run/containerd/containerd.sock"
+// In a node's machine.
+const (
+	containerdSocket = "/run/containerd/containerd.sock"
+	kubeletSettings  = "/etc/fairlead/kubelet.yaml"
+	proxySettings    = "/etc/fairlead/kube-proxy.yaml"
+	joinLine         = "/etc/fairlead/join"
+)
 
-// join configures node i, starts its programs, and waits until it is Ready.
-func (c *Cluster) join(ctx context.Context, i int) error {
-	n := c.Nodes[i]
-	values := nodeValues{
-		Name: n.Name, IP: nodeIP(i), Pods: nodePods(i), AllPods: podCIDR, Server: serverIP,
-		Registry: "http://" + serverIP + ":" + registryPort, Pause: c.kit.pauseImage(), Cgroup: "/" + string(n.group), DNS: dnsIP,
-	}
+// join configures a node, starts its programs by the command line for joining, and waits until
+// it is Ready.
+func (c *Cluster) join(ctx context.Context, n *Machine, line string) error {
+	values := nodeValues{Server: serverIP, Registry: "http://" + serverIP + ":" + registryPort, Pause: c.kit.pauseImage(), Cgroup: "/" + string(n.group)}
 	for name, text := range nodeFiles {
 		var out bytes.Buffer
 		if err := text.Execute(&out, values); err != nil {
@@ -48,10 +48,10 @@ func (c *Cluster) join(ctx context.Context, i int) error {
 			return err
 		}
 	}
-	if err := n.write("/etc/kubernetes/manifests/.keep", nil); err != nil {
+	if err := n.write(joinLine, []byte(line)); err != nil {
 		return err
 	}
-	if err := c.credentials(n); err != nil {
+	if err := n.write("/etc/kubernetes/manifests/.keep", nil); err != nil { // the folder of static pods
 		return err
 	}
 	if err := c.StartNode(ctx, n); err != nil {
@@ -83,15 +83,17 @@ func (c *Cluster) StartNode(ctx context.Context, n *Machine) error {
 			return fmt.Errorf("%s: containerd did not start (see %s): %w", n.Name, n.Log("containerd"), err)
 		}
 	}
-	if len(n.Processes("kubelet")) == 0 {
-		if err := n.serve("kubelet", "--config=/etc/kubernetes/kubelet.yaml", "--kubeconfig=/etc/kubernetes/kubelet.conf", "--node-ip="+nodeIP(c.number(n)), "--v=2"); err != nil {
-			return err
-		}
+	if len(n.Processes("fairlead")) > 0 {
+		return nil
 	}
-	if len(n.Processes("kube-proxy")) == 0 {
-		return n.serve("kube-proxy", "--config=/etc/kubernetes/proxy.yaml", "--v=2")
+	line, err := os.ReadFile(n.path(joinLine))
+	if err != nil {
+		return err
 	}
-	return nil
+	words := strings.Fields(string(line)) // "fairlead join" and its arguments
+	i := c.number(n)
+	return n.serve(words[0], append(words[1:], "--node-ip="+nodeIP(i), "--pod-cidr="+nodePods(i), "--cni-bin-dir=/usr/lib/cni",
+		"--kubelet-config="+kubeletSettings, "--kubelet-arg=--v=2", "--kube-proxy-config="+proxySettings)...)
 }
 
 // number is where a node stands in Nodes.

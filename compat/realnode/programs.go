@@ -16,7 +16,7 @@ import (
 )
 
 // kit is what clusters are made of: programs and images, in a folder of the user's cache that
-// is named by their versions.
+// is named by their versions and a hash of our own source of programs.
 type kit struct {
 	source     string // the folder of this package
 	dir        string
@@ -79,7 +79,11 @@ func prepare(log Log) (kit, error) {
 			return k, err
 		}
 	}
-	k.dir = filepath.Join(cache, "fairlead", "realnode", fmt.Sprintf("kubernetes-%s-containerd-%s-coredns-%s", k.kubernetes, k.containerd, k.coredns))
+	own, err := k.ownSource()
+	if err != nil {
+		return k, err
+	}
+	k.dir = filepath.Join(cache, "fairlead", "realnode", fmt.Sprintf("kubernetes-%s-containerd-%s-coredns-%s-%s", k.kubernetes, k.containerd, k.coredns, own))
 	if err := os.MkdirAll(k.bin(), 0o755); err != nil {
 		return k, err
 	}
@@ -93,6 +97,23 @@ func prepare(log Log) (kit, error) {
 		}
 	}
 	return k, k.prepareImages(log)
+}
+
+// ownSource is a hash of the files of the folder programs.
+func (k kit) ownSource() (string, error) {
+	files, err := filepath.Glob(filepath.Join(k.source, "programs", "*", "*"))
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(hash, "%s %d\n%s", filepath.Base(file), len(text), text)
+	}
+	return fmt.Sprintf("%.4x", hash.Sum(nil)), nil
 }
 
 // build compiles a program into a folder.

@@ -23,10 +23,6 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := command().ExecuteContext(ctx); err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			os.Exit(exit.ExitCode())
-		}
 		fmt.Fprintln(os.Stderr, "realnode:", err)
 		os.Exit(1)
 	}
@@ -71,7 +67,12 @@ func command() *cobra.Command {
 				if m.Name == args[0] {
 					run := m.Command(args[1], args[2:]...)
 					run.Stdin, run.Stdout, run.Stderr = os.Stdin, os.Stdout, os.Stderr
-					return run.Run()
+					err := run.Run()
+					var exit *exec.ExitError
+					if errors.As(err, &exit) {
+						os.Exit(exit.ExitCode())
+					}
+					return err
 				}
 			}
 			return fmt.Errorf("no machine %s", args[0])
