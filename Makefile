@@ -2,7 +2,7 @@
 # TEST runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test purego e2e race bench bench-client attack soak clients languages page testcluster compat conformance suites ci
+.PHONY: help build test purego e2e race bench bench-client attack soak clients languages page testcluster compat realnode conformance suites ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,7 +56,10 @@ page: ## the page at /ui in headless Chromium
 compat: ## our clients against upstream's kube-apiserver and etcd (builds both: minutes)
 	cd compat && go test -count=1 -timeout 60m -parallel 48 -v ./...
 
-conformance: ## Kubernetes' own conformance tests (builds them: minutes)
+realnode: ## clusters of real kubelets and containers on this machine (root; builds them: minutes)
+	cd compat && go test -tags realnode -count=1 -timeout 60m -v ./realnode
+
+conformance: ## Kubernetes' own conformance tests (builds them: minutes), as root on real nodes
 	cd compat && go test -tags conformance -count=1 -timeout 90m -parallel 8 -v ./conformance
 
 suites: SUITES ?= -rounds 3

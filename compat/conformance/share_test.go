@@ -115,18 +115,23 @@ func (r *results) run(t *testing.T, at place, names []string) {
 			t.Fatal(err)
 		}
 	}
+	lost := 0
 	for _, name := range names {
 		spec, ran := state[name]
 		passed := ran && spec.State.Is(types.SpecStatePassed)
 		r.count(name, passed)
 		switch {
 		case !ran || spec.State == types.SpecStateSkipped:
+			lost++
 			t.Errorf("did not run: %s", name)
 		case !passed:
 			t.Errorf("%s: %s\n%s\n%s", spec.State, name, spec.FailureMessage(), spec.CapturedGinkgoWriterOutput)
 		default:
 			t.Logf("passed in %6.2f s: %s", spec.RunTime.Seconds(), name)
 		}
+	}
+	if lost > 0 {
+		t.Logf("the end of the output, %v:\n%s", failed, last)
 	}
 }
 
