@@ -13,16 +13,14 @@ const (
 	serverIP      = "10.77.0.1"
 	serverAddress = serverIP + ":6443"
 	serviceCIDR   = "10.96.0.0/12"
+	podCIDR       = "10.64.0.0/16" // outside of the range of simulated pods, 10.128.0.0/9
 )
 
 // nodeIP is the address of node i, which counts from 0.
 func nodeIP(i int) string { return fmt.Sprintf("10.77.0.%d", 11+i) }
 
-// nodePods are the addresses of node i's pods, outside of the range of simulated pods (10.128.0.0/9).
-func nodePods(i int) string { return fmt.Sprintf("10.64.%d.0/24", 1+i) }
-
-// connect joins the machines: a bridge in the server's machine, a link from it to each node,
-// and routes from it to pods. `fairlead join` adds those from node to node.
+// connect joins the machines: a bridge in the server's machine, and a link from it to each
+// node. Routes to pods follow when the nodes have their ranges.
 func (c *Cluster) connect() error {
 	server := []string{
 		"link set lo up",
@@ -30,16 +28,14 @@ func (c *Cluster) connect() error {
 		"addr add " + serverIP + "/24 dev br0",
 		"link set br0 up",
 	}
-	for i, n := range c.Nodes {
+	for _, n := range c.Nodes {
 		server = append(server,
 			fmt.Sprintf("link add %s type veth peer name eth0 netns %d", n.Name, n.init),
-			fmt.Sprintf("link set %s master br0 up", n.Name),
-			fmt.Sprintf("route add %s via %s", nodePods(i), nodeIP(i)))
+			fmt.Sprintf("link set %s master br0 up", n.Name))
 	}
 	// Upstream's tests reach Services from where they run, which is this machine.
 	server = append(server, fmt.Sprintf("route add %s via %s", serviceCIDR, nodeIP(0)))
-	first := len(server) - 1
-	if err := c.Server.ip(server[:first]...); err != nil {
+	if err := c.Server.ip(server...); err != nil {
 		return err
 	}
 	for i, n := range c.Nodes {
@@ -47,7 +43,7 @@ func (c *Cluster) connect() error {
 			return err
 		}
 	}
-	return c.Server.ip(server[first:]...)
+	return nil
 }
 
 // Unplug takes a node off the network, and Plug connects it again.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // nodeFiles are a node's configuration files, by their paths in the machine.
@@ -36,7 +37,7 @@ const (
 )
 
 // join configures a node, starts its programs by the command line for joining, and waits until
-// it is Ready.
+// it is Ready. The server's machine gets a route to its pods.
 func (c *Cluster) join(ctx context.Context, n *Machine, line string) error {
 	values := nodeValues{Server: serverIP, Registry: "http://" + serverIP + ":" + registryPort, Pause: c.kit.pauseImage(), Cgroup: "/" + string(n.group)}
 	for name, text := range nodeFiles {
@@ -57,7 +58,14 @@ func (c *Cluster) join(ctx context.Context, n *Machine, line string) error {
 	if err := c.StartNode(ctx, n); err != nil {
 		return err
 	}
-	return c.UntilReady(ctx, n.Name)
+	if err := c.UntilReady(ctx, n.Name); err != nil {
+		return err
+	}
+	node, err := c.Client.CoreV1().Nodes().Get(ctx, n.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	return c.Server.ip(fmt.Sprintf("route replace %s via %s", node.Spec.PodCIDR, nodeIP(c.number(n))))
 }
 
 // StartNode starts the programs of a node, for the first time or after Kill: those that do not
@@ -91,8 +99,7 @@ func (c *Cluster) StartNode(ctx context.Context, n *Machine) error {
 		return err
 	}
 	words := strings.Fields(string(line)) // "fairlead join" and its arguments
-	i := c.number(n)
-	return n.serve(words[0], append(words[1:], "--node-ip="+nodeIP(i), "--pod-cidr="+nodePods(i), "--cni-bin-dir=/usr/lib/cni",
+	return n.serve(words[0], append(words[1:], "--node-ip="+nodeIP(c.number(n)), "--cni-bin-dir=/usr/lib/cni",
 		"--kubelet-config="+kubeletSettings, "--kubelet-arg=--v=2", "--kube-proxy-config="+proxySettings)...)
 }
 
@@ -106,7 +113,7 @@ func (c *Cluster) number(n *Machine) int {
 	panic("realnode: " + n.Name + " is not a node of the cluster")
 }
 
-// UntilReady waits until a node says that it is Ready.
+// UntilReady waits until a node says that it is Ready. The server's machine gets a route to its pods.
 func (c *Cluster) UntilReady(ctx context.Context, node string) error {
 	return c.UntilNode(ctx, node, "Ready", func(n *corev1.Node) bool { return Ready(n) == corev1.ConditionTrue })
 }

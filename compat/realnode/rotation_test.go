@@ -4,6 +4,7 @@ package realnode
 
 import (
 	"bytes"
+	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -31,6 +32,8 @@ import (
 // another one, which is approved and issued, and uses it.
 func TestCertificateRotates(t *testing.T) {
 	const current = "/var/lib/kubelet/pki/kubelet-client-current.pem"
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	node := cluster.Nodes[0]
 	before, err := cluster.Client.CertificatesV1().CertificateSigningRequests().List(t.Context(), metav1.ListOptions{})
 	must(t, err)
@@ -42,7 +45,7 @@ func TestCertificateRotates(t *testing.T) {
 
 	list := cache.NewListWatchFromClient(cluster.Client.CertificatesV1().RESTClient(), "certificatesigningrequests", "", fields.Everything())
 	var issued []byte
-	_, err = watchtools.UntilWithSync(t.Context(), list, &certificatesv1.CertificateSigningRequest{}, nil, func(event watch.Event) (bool, error) {
+	_, err = watchtools.UntilWithSync(ctx, list, &certificatesv1.CertificateSigningRequest{}, nil, func(event watch.Event) (bool, error) {
 		request, ok := event.Object.(*certificatesv1.CertificateSigningRequest)
 		if !ok || request.Spec.Username != "system:node:"+node.Name || len(request.Status.Certificate) == 0 {
 			return false, nil
@@ -52,8 +55,12 @@ func TestCertificateRotates(t *testing.T) {
 		return !known, nil
 	})
 	must(t, err)
-	must(t, untilFile(t.Context(), node.path(current), func() bool {
-		text, err := os.ReadFile(node.path(current))
+	must(t, untilFile(ctx, node.path(current), func() bool {
+		target, err := os.Readlink(node.path(current))
+		if err != nil {
+			return false // it is being replaced
+		}
+		text, err := os.ReadFile(node.path(target)) // the link is absolute, in the machine
 		return err == nil && bytes.Contains(text, bytes.TrimSpace(issued))
 	}))
 	must(t, cluster.UntilNode(t.Context(), node.Name, "back", back))

@@ -24,7 +24,7 @@ func (c *Cluster) StartServer(ctx context.Context) error {
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	err = c.Server.serve("fairlead", "up", fmt.Sprintf("--nodes=%d", c.saved.Simulated), "--listen="+serverAddress, "--tls-san=127.0.0.1",
+	err = c.Server.serve("fairlead", "up", fmt.Sprintf("--nodes=%d", c.saved.Simulated), "--listen="+serverAddress, "--cluster-cidr="+podCIDR, "--tls-san=127.0.0.1",
 		"--data-dir="+dataInside, "--kubeconfig="+kubeconfigInside, "-o=json")
 	if err != nil {
 		return err
