@@ -20,7 +20,7 @@ import (
 // processors.
 const shares = 8
 
-// reasons say what the specs with a mark need and simulated nodes have not.
+// reasons are the needs of the specs with a mark that simulated nodes do not meet.
 var reasons = map[byte]string{
 	'c': "programs in containers",
 	'n': "a network between pods, services and nodes, or DNS",
@@ -62,7 +62,7 @@ func TestConformance(t *testing.T) {
 	onSimulatedNodes(t, run)
 }
 
-// onRealNodes runs specs on one cluster: many at once, and then the serial ones.
+// onRealNodes runs specs on one cluster of real nodes, with simulated ones beside them: many at once, and then the serial ones.
 func onRealNodes(t *testing.T, names []string) {
 	start := time.Now()
 	log := func(format string, args ...any) {
@@ -72,7 +72,7 @@ func onRealNodes(t *testing.T, names []string) {
 	if err := realnode.Down(name); err != nil { // of a run that crashed
 		t.Fatal(err)
 	}
-	c, err := realnode.Up(t.Context(), realnode.Options{Name: name, Nodes: 2, Log: log})
+	c, err := realnode.Up(t.Context(), realnode.Options{Name: name, Nodes: 2, Simulated: 2, Tainted: true, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

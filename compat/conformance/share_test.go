@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/onsi/ginkgo/v2/types"
+
+	"fairlead.dev/compat/realnode"
 )
 
 // A place is where a share of the specs runs.
@@ -34,7 +36,7 @@ type place struct {
 type results struct {
 	start time.Time
 	all   int
-	dir   string // where junit files go; empty: nowhere
+	dir   string // of the files of a submission; empty: none are written
 
 	mu struct {
 		sync.Mutex
@@ -60,6 +62,11 @@ func newResults(t *testing.T, all int) *results {
 			passed += r.mu.passed[area]
 		}
 		t.Logf("%-20s %3d of %3d in %s", "all", passed, r.all, time.Since(r.start).Round(time.Second))
+		if r.dir != "" {
+			if err := writeSubmission(r.dir); err != nil {
+				t.Error(err)
+			}
+		}
 	})
 	return r
 }
@@ -72,7 +79,7 @@ func (r *results) run(t *testing.T, at place, names []string) {
 	}
 	report, junit := "report-"+at.share+".json", "junit-"+at.share+".xml"
 	cmd := at.command("-test.run=^TestSuite$", "-test.timeout=0",
-		"-kubeconfig="+at.kubeconfig, "-provider=skeleton", "-dump-logs-on-failure=false",
+		"-kubeconfig="+at.kubeconfig, "-provider=skeleton", "-non-blocking-taints=node-role.kubernetes.io/control-plane,"+realnode.SimulatedTaint, "-dump-logs-on-failure=false",
 		"-ginkgo.focus="+strings.Join(focus, "|"), "-ginkgo.json-report="+filepath.Join(at.inside, report), "-ginkgo.junit-report="+filepath.Join(at.inside, junit),
 		"-ginkgo.no-color", "-ginkgo.v", "-ginkgo.timeout=2h")
 	if cmd.Env == nil {
@@ -88,7 +95,16 @@ func (r *results) run(t *testing.T, at place, names []string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill() })
-	last := r.follow(out)
+	log := io.Discard
+	if r.dir != "" {
+		f, err := os.Create(filepath.Join(r.dir, "e2e-"+at.share+".log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		log = f
+	}
+	last := r.follow(io.TeeReader(out, log))
 	failed := cmd.Wait()
 	data, err := os.ReadFile(filepath.Join(at.outside, report))
 	if err != nil {
@@ -146,7 +162,7 @@ func (r *results) count(name string, passed bool) {
 	}
 }
 
-// follow reads what a process of the suite prints, shows on stderr how far all of them are,
+// follow reads the output of a process of the suite, shows on stderr how far all of them are,
 // and returns the last lines.
 func (r *results) follow(out io.Reader) []byte {
 	var last [][]byte

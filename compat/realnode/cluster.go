@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Log tells a person what happens.
+// Log reports progress to a person.
 type Log func(format string, args ...any)
 
 // Options of a cluster. The zero value of a field means its default.
@@ -28,8 +28,13 @@ type Options struct {
 	Name      string // of the cluster's folder and cgroup; default "cluster"
 	Nodes     int    // real nodes; default 2
 	Simulated int    // simulated nodes beside them
+	Tainted   bool   // whether the simulated nodes have the taint SimulatedTaint
 	Log       Log    // default: discarded
 }
+
+// SimulatedTaint is the key of the taint that keeps pods without a toleration away from the simulated
+// nodes of a cluster with Options.Tainted; its effect is NoSchedule.
+const SimulatedTaint = "fairlead.dev/simulated"
 
 // A Cluster is a control plane and nodes, each in a Machine.
 type Cluster struct {
@@ -47,9 +52,10 @@ type Cluster struct {
 	log   Log
 }
 
-// saved is what Open needs, in the file cluster.json.
+// saved is the content of the file cluster.json, which Open reads.
 type saved struct {
 	Simulated int
+	Tainted   bool
 	Server    int // process IDs of the machines' inits
 	Nodes     []int
 }
@@ -74,13 +80,13 @@ func folder(name string) (string, error) {
 func group(name string) cgroups { return cgroups("fairlead-realnode-" + name) }
 
 // Up makes a cluster: its nodes are Ready and its DNS answers when Up returns. One of the same
-// name must not exist. If Up fails, it removes what it made, but for the logs.
+// name must not exist. If Up fails, it removes the cluster, but for the logs.
 func Up(ctx context.Context, o Options) (_ *Cluster, err error) {
 	o.setDefaults()
 	if err := Missing(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{log: o.Log, saved: saved{Simulated: o.Simulated}}
+	c := &Cluster{log: o.Log, saved: saved{Simulated: o.Simulated, Tainted: o.Tainted}}
 	if c.dir, err = folder(o.Name); err != nil {
 		return nil, err
 	}
@@ -124,7 +130,7 @@ func Up(ctx context.Context, o Options) (_ *Cluster, err error) {
 	return c, nil
 }
 
-// start makes the machines and what runs in them.
+// start makes the machines and starts their programs.
 func (c *Cluster) start(ctx context.Context, o Options, bin string) error {
 	machine := func(name string) *Machine {
 		return &Machine{Name: name, dir: filepath.Join(c.dir, name), group: group(o.Name) + cgroups("/"+name), bin: bin, images: c.kit.images()}
@@ -223,7 +229,7 @@ func Open(name string) (*Cluster, error) {
 // Machines returns all machines, the server first.
 func (c *Cluster) Machines() []*Machine { return append([]*Machine{c.Server}, c.Nodes...) }
 
-// Down removes a cluster, whatever is left of it: its processes, its cgroup and its folder.
+// Down removes all that is left of a cluster: its processes, its cgroup and its folder.
 func Down(name string) error {
 	dir, err := folder(name)
 	if err != nil {

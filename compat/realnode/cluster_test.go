@@ -16,7 +16,7 @@ import (
 	"k8s.io/kubernetes/test/utils/image"
 )
 
-// cluster is what the tests share: two real nodes and two simulated ones. The tests run one
+// cluster is the cluster that the tests share: two real nodes and two simulated ones. The tests run one
 // after the other and leave all nodes Ready.
 var cluster *Cluster
 
@@ -109,13 +109,7 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// untilGone waits until a pod is gone.
-func untilGone(t *testing.T, namespace, name string) {
-	t.Helper()
-	kubectl(t, "-n", namespace, "wait", "--for=delete", "pod/"+name, "--timeout="+patience.String())
-}
-
-// kubectl runs our kubectl and returns what it prints.
+// kubectl runs our kubectl and returns its output.
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
 	return kubectlWith(t, "", args...)
@@ -132,7 +126,7 @@ func kubectlWith(t *testing.T, input string, args ...string) string {
 	return out.String()
 }
 
-// inside runs a program in a machine and returns what it prints.
+// inside runs a program in a machine and returns its output.
 func inside(t *testing.T, m *Machine, name string, args ...string) string {
 	t.Helper()
 	out, err := m.Run(name, args...)

@@ -8,7 +8,7 @@
 //	go run ./realnode/cmd/realnode exec n1 crictl ps
 //	go run ./realnode/cmd/realnode down
 //
-// # What runs where
+// # Where programs run
 //
 // A Machine is a set of namespaces (mounts, network, processes, IPC, host name) that one
 // process holds, its init. "server" has the control plane, an image registry and the bridge
@@ -20,6 +20,6 @@
 //
 // Mounts, links, addresses, routes and sysctls are made inside the machines' namespaces and end
 // with them. Outside are only the cluster's folder, its processes, and one cgroup, which holds
-// all of these processes. Down kills what is in the cgroup, and so works after any crash. The
+// all of these processes. Down kills the processes in the cgroup, and so works after any crash. The
 // sysctls that a kubelet sets and that have no namespace are covered by files of the machine.
 package realnode

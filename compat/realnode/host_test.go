@@ -52,7 +52,7 @@ func TestHostIsUntouched(t *testing.T) {
 	}
 }
 
-// host is what the machine has of what clusters are made of, without their cgroups, as lines.
+// host lists the machine's mounts, links, processes and the like, without the clusters' cgroups, as lines.
 func host(t *testing.T) map[string][]string {
 	t.Helper()
 	state := map[string][]string{}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/kubernetes/test/utils/image"
 )
 
-// debianPackages are those of the images that have a Debian: what upstream's agnhost has, and
+// debianPackages are those of the images that have a Debian: the programs of upstream's agnhost, and
 // nginx.
 const debianPackages = "bind9-dnsutils,curl,netcat-openbsd,iproute2,iperf,bash,util-linux,nginx-light,ca-certificates,iputils-ping"
 

@@ -29,7 +29,7 @@ const (
 	imagesInside = "/opt/fairlead/images"
 )
 
-// initSpec is what a machine's init is told.
+// initSpec is the order to a machine's init.
 type initSpec struct {
 	Name, Dir   string
 	Group       cgroups

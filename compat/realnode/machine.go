@@ -91,7 +91,7 @@ func (m *Machine) Command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs a program in the machine and returns what it printed.
+// Run runs a program in the machine and returns its output.
 func (m *Machine) Run(name string, args ...string) (string, error) {
 	cmd := m.Command(name, args...)
 	out, err := cmd.Output()

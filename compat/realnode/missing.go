@@ -28,7 +28,7 @@ var needed = []struct{ file, pkg string }{
 	{"go", "golang"},
 }
 
-// Missing tells what the machine lacks, or returns nil.
+// Missing returns an error that lists everything the machine lacks, or nil.
 func Missing() error {
 	if os.Getuid() != 0 {
 		return errors.New("real nodes need root: namespaces, mounts and cgroups are made")

@@ -25,7 +25,7 @@ var nodeFiles = map[string]*template.Template{
 	proxySettings:                                 parse("proxy.yaml"),
 }
 
-// nodeValues are what the templates of nodeFiles use.
+// nodeValues are the values in the templates of nodeFiles.
 type nodeValues struct{ Server, Registry, Pause, Cgroup string }
 
 // In a node's machine.
@@ -113,7 +113,7 @@ func (c *Cluster) number(n *Machine) int {
 	panic("realnode: " + n.Name + " is not a node of the cluster")
 }
 
-// UntilReady waits until a node says that it is Ready. The server's machine gets a route to its pods.
+// UntilReady waits until a node is Ready. The server's machine gets a route to its pods.
 func (c *Cluster) UntilReady(ctx context.Context, node string) error {
 	return c.UntilNode(ctx, node, "Ready", func(n *corev1.Node) bool { return Ready(n) == corev1.ConditionTrue })
 }

@@ -73,7 +73,7 @@ func newLayout(dir string) (*layout, error) {
 	return &layout{dir, ociIndex{SchemaVersion: 2, MediaType: mediaIndex}}, os.WriteFile(filepath.Join(dir, "oci-layout"), []byte(`{"imageLayoutVersion":"1.0.0"}`), 0o644)
 }
 
-// blob stores what write writes.
+// blob stores the output of write.
 func (l *layout) blob(media string, write func(io.Writer) error) (ociDescriptor, error) {
 	file, err := os.CreateTemp(l.dir, "blob")
 	if err != nil {
@@ -201,7 +201,7 @@ func (l *layout) files(entries []entry) (ociDescriptor, error) {
 	})
 }
 
-// folder stores a layer with what is in a folder, but for what skip names.
+// folder stores a layer with the content of a folder, but for the names of skip.
 func (l *layout) folder(root string, skip func(name string) bool) (ociDescriptor, error) {
 	return l.blob(mediaLayer, func(w io.Writer) error {
 		out, linked := tar.NewWriter(w), map[uint64]string{}

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// kit is what clusters are made of: programs and images, in a folder of the user's cache that
+// kit holds the parts of clusters: programs and images, in a folder of the user's cache that
 // is named by their versions and a hash of our own source of programs.
 type kit struct {
 	source     string // the folder of this package
@@ -55,7 +55,7 @@ func (k kit) programs() []program {
 	}
 }
 
-// prepare builds what the cache does not have: minutes for the first time.
+// prepare builds the parts that the cache lacks: minutes for the first time.
 func prepare(log Log) (kit, error) {
 	var k kit
 	source, err := output("", "go", "list", "-f", "{{.Dir}}", "fairlead.dev/compat/realnode")
@@ -129,7 +129,7 @@ func (k kit) build(p program, dir string) error {
 	return os.Rename(at+".new", at)
 }
 
-// buildOwn compiles what this repository's main modules have, as they are now.
+// buildOwn compiles the programs of this repository's modules, as they are now.
 func (k kit) buildOwn(dir string) error {
 	for _, p := range []program{
 		{"fairlead", "../..", "./cmd/fairlead", nil},
@@ -168,7 +168,7 @@ func (k kit) prepareImages(log Log) error {
 	return os.Rename(making, k.images())
 }
 
-// output runs a command and returns what it printed, without space around it.
+// output runs a command and returns its output, without space around it.
 func output(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

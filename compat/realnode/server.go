@@ -14,6 +14,7 @@ import (
 const (
 	dataInside       = "/var/lib/fairlead"
 	kubeconfigInside = "/root/.kube/config"
+	templateInside   = "/etc/fairlead/node-template.yaml"
 )
 
 // StartServer starts the control plane, for the first time or again, and waits until it is
@@ -24,9 +25,16 @@ func (c *Cluster) StartServer(ctx context.Context) error {
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	err = c.Server.serve("fairlead", "up", fmt.Sprintf("--nodes=%d", c.saved.Simulated), "--listen="+serverAddress, "--cluster-cidr="+podCIDR, "--tls-san=127.0.0.1",
-		"--data-dir="+dataInside, "--kubeconfig="+kubeconfigInside, "-o=json")
-	if err != nil {
+	args := []string{"up", fmt.Sprintf("--nodes=%d", c.saved.Simulated), "--listen=" + serverAddress, "--cluster-cidr=" + podCIDR, "--tls-san=127.0.0.1",
+		"--data-dir=" + dataInside, "--kubeconfig=" + kubeconfigInside, "-o=json"}
+	if c.saved.Tainted {
+		template := fmt.Sprintf("{apiVersion: v1, kind: Node, spec: {taints: [{key: %s, effect: NoSchedule}]}}\n", SimulatedTaint)
+		if err := c.Server.write(templateInside, []byte(template)); err != nil {
+			return err
+		}
+		args = append(args, "--node-template="+templateInside)
+	}
+	if err := c.Server.serve("fairlead", args...); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

@@ -83,7 +83,7 @@ func command() *cobra.Command {
 	return root
 }
 
-// progress prints what happens and when.
+// progress prints each step with its time.
 func progress(start time.Time) realnode.Log {
 	return func(format string, args ...any) {
 		fmt.Fprintf(os.Stderr, "%6.1f s  %s\n", time.Since(start).Seconds(), fmt.Sprintf(format, args...))
