@@ -27,6 +27,8 @@ func TestSimulatedNodes(t *testing.T) {
 			t.Helper()
 			waittest.One(t, c.pods, pod, "running", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
 		}
+		waittest.One(t, c.nodes, "node-1", "registered", func(*corev1.Node) bool { return true })
+		waittest.One(t, client.For[*corev1.ServiceAccount](api).Namespace("default"), "default", "the account of pods", func(*corev1.ServiceAccount) bool { return true })
 		n, err := c.nodes.Patch(t.Context(), "node-1", client.MergePatch(map[string]any{"metadata": map[string]any{"annotations": map[string]any{
 			"volumes.kubernetes.io/controller-managed-attach-detach": "true"}}}))
 		must(c, n, err)
