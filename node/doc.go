@@ -7,10 +7,10 @@
 //
 // # Registration and heartbeats
 //
-// It creates its Node (or takes over the one of its name that exists, keeping labels,
-// taints and cordon as they are), renews the Lease of its name in kube-node-lease every ten
-// seconds, and reports its conditions every five minutes. When its Node has been deleted
-// it retires, as a kubelet does, until the next start.
+// It creates its Node, or takes over the one of its name that exists and keeps its labels, taints and cordon. A Node
+// that a real kubelet has registered is left to that kubelet: the node is not simulated then. It renews the Lease of
+// its name in kube-node-lease every ten seconds, and reports its conditions every five minutes. When its Node has been
+// deleted it retires, as a kubelet does, until the next start.
 //
 // # Lifecycle of a pod
 //

@@ -19,10 +19,21 @@ import (
 
 // run is the goroutine of a node: it registers and then follows the node's pods.
 func (k *kubelet) run(ctx context.Context) {
-	for !k.join(ctx, k.register) {
+	var err error
+	for !k.join(ctx, func(ctx context.Context) error {
+		if err = k.register(ctx); errors.Is(err, errReal) {
+			return nil
+		}
+		return err
+	}) {
 		if ctx.Err() != nil {
 			return
 		}
+	}
+	if err != nil {
+		k.env.Log.Warn("node is not simulated", "node", k.name, "err", err)
+		k.hasJoined()
+		return
 	}
 	k.mu.Lock()
 	k.mu.registered = true

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -66,10 +67,13 @@ func (k *kubelet) report(ctx context.Context, now time.Time) error {
 	k.mu.Lock()
 	k.mu.devices = false
 	k.mu.Unlock()
-	node, err := k.adopt(ctx)
-	if apierrors.IsNotFound(err) || err == nil && node.UID != k.heartbeat.uid {
+	node, err := k.current(ctx)
+	if err == nil && node == nil {
 		k.retire()
 		return nil
+	}
+	if err == nil {
+		_, err = k.adopt(ctx, node)
 	}
 	if err == nil {
 		k.heartbeat.reported = now
@@ -77,6 +81,15 @@ func (k *kubelet) report(ctx context.Context, now time.Time) error {
 		k.imageNews(told)
 	}
 	return err
+}
+
+// current returns the Node that was registered; nil if it has been deleted.
+func (k *kubelet) current(ctx context.Context) (*corev1.Node, error) {
+	node, err := k.nodes.Get(ctx, k.name)
+	if apierrors.IsNotFound(err) || err == nil && node.UID != k.heartbeat.uid {
+		return nil, nil
+	}
+	return node, err
 }
 
 // imageNews sets since when there are unreported images, and returns the previous time.
@@ -112,15 +125,15 @@ func (k *kubelet) renew(ctx context.Context, now time.Time, valid time.Duration)
 			return err
 		}
 	}
-	// The garbage collector deletes the lease with the Node, so the Node may be gone too.
+	// The garbage collector deletes the lease with the Node, so the Node may be gone too, or be another one's.
+	if node, err := k.current(ctx); err != nil {
+		return err
+	} else if node == nil {
+		k.retire()
+		return nil
+	}
 	lease, err := k.leases.Get(ctx, k.name)
 	if apierrors.IsNotFound(err) {
-		if node, err := k.nodes.Get(ctx, k.name); apierrors.IsNotFound(err) || err == nil && node.UID != k.heartbeat.uid {
-			k.retire()
-			return nil
-		} else if err != nil {
-			return err
-		}
 		lease, err = k.leases.Create(ctx, k.lease(now, valid))
 	} else if err == nil {
 		next := *lease

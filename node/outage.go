@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"fairlead.dev/internal/node/admission"
+	"fairlead.dev/internal/nodekind"
 )
 
 // OutageAnnotation of a Node simulates an outage as long as it is "true": the node renews no lease and writes no
@@ -30,7 +31,7 @@ func (ns *Nodes) followNodes(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := ns.readNodes(ctx, &revision, func(n *corev1.Node) {
-			if k := byName[n.Name]; k != nil {
+			if k := byName[n.Name]; k != nil && nodekind.IsSimulated(n) {
 				k.observe(n)
 			}
 		})

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -18,6 +19,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/node/addresses"
+	"fairlead.dev/internal/nodekind"
 )
 
 // register creates the Node or takes over the one that exists.
@@ -31,7 +33,7 @@ func (k *kubelet) register(ctx context.Context) error {
 	node, err := k.nodes.Create(ctx, fresh)
 	there := apierrors.IsAlreadyExists(err)
 	if there {
-		node, err = k.adopt(ctx)
+		node, err = k.takeOver(ctx)
 	}
 	if err != nil {
 		return err
@@ -54,12 +56,28 @@ func (k *kubelet) register(ctx context.Context) error {
 	return nil
 }
 
-// adopt brings an existing Node's status up to date.
-func (k *kubelet) adopt(ctx context.Context) (*corev1.Node, error) {
+// errReal is the error of a Node that a kubelet has registered, and that must not be simulated.
+var errReal = errors.New("it is a real node, of a kubelet")
+
+// takeOver adopts the Node that exists. One that is not marked as simulated is marked, unless a kubelet has reported for it.
+func (k *kubelet) takeOver(ctx context.Context) (*corev1.Node, error) {
 	node, err := k.nodes.Get(ctx, k.name)
+	if err == nil && !nodekind.IsSimulated(node) {
+		if node.Status.NodeInfo.KubeletVersion != "" {
+			return nil, errReal
+		}
+		node, err = k.nodes.Patch(ctx, k.name, client.MergePatch(map[string]any{"metadata": map[string]any{
+			"uid": node.UID, "annotations": map[string]string{nodekind.Simulated: "true"},
+		}}))
+	}
 	if err != nil {
 		return nil, err
 	}
+	return k.adopt(ctx, node)
+}
+
+// adopt brings an existing Node's status up to date.
+func (k *kubelet) adopt(ctx context.Context, node *corev1.Node) (*corev1.Node, error) {
 	status := k.status(time.Now())
 	maps.Copy(status.Allocatable, k.devices(node))
 	if len(k.options.Definitions.Stages("Node")) > 0 {
@@ -84,7 +102,7 @@ func (k *kubelet) adopt(ctx context.Context) (*corev1.Node, error) {
 			}
 		}
 	}
-	next, err := k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"status": status}).On("status"))
+	next, err := k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"metadata": map[string]any{"uid": node.UID}, "status": status}).On("status"))
 	if err == nil {
 		k.recordHealthy(next, node.Status.Conditions)
 		k.recordReboot(next, node.Status.NodeInfo.BootID)
@@ -133,7 +151,7 @@ func (k *kubelet) node(now time.Time) *corev1.Node {
 				"beta.kubernetes.io/os":        "linux",
 				"beta.kubernetes.io/arch":      runtime.GOARCH,
 			},
-			Annotations: map[string]string{"fairlead.dev/simulated": "true"},
+			Annotations: map[string]string{nodekind.Simulated: "true"},
 		},
 		Spec: corev1.NodeSpec{PodCIDR: k.mu.ips.Range().String(), PodCIDRs: []string{k.mu.ips.Range().String()}},
 	}

@@ -14,8 +14,8 @@ import (
 	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"fairlead.dev/internal/node/kwok"
+	"fairlead.dev/internal/nodekind"
 	"fairlead.dev/internal/server/auth"
-	"fairlead.dev/internal/server/reach"
 	measured "fairlead.dev/internal/server/usage"
 	"fairlead.dev/server"
 )
@@ -105,7 +105,7 @@ func (u usage) nodes(ctx context.Context, _, name string) (out []runtime.Object,
 	for _, obj := range nodes {
 		n := obj.(*corev1.Node)
 		m := &v1beta1.NodeMetrics{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels, CreationTimestamp: metav1.Now()}}
-		if reach.Simulated(n) {
+		if nodekind.IsSimulated(n) {
 			m.Timestamp, m.Window, m.Usage = metav1.Now(), metav1.Duration{Duration: usageWindow}, corev1.ResourceList{}
 			for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 				m.Usage[resource] = used[n.Name][resource]
@@ -123,7 +123,7 @@ func (u usage) nodes(ctx context.Context, _, name string) (out []runtime.Object,
 // isSimulated reports whether a node is simulated; false if it does not exist.
 func (u usage) isSimulated(ctx context.Context, name string) (bool, error) {
 	nodes, err := u.found(ctx, corev1.Resource("nodes"), "", name)
-	return len(nodes) > 0 && reach.Simulated(nodes[0].(*corev1.Node)), err
+	return len(nodes) > 0 && nodekind.IsSimulated(nodes[0].(*corev1.Node)), err
 }
 
 // found is the object of a name, or all of a namespace.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/nodekind"
 )
 
 // CheckName returns an error if a node cannot have the name: it is not valid, or another node that is alive has it. A node of
@@ -30,17 +31,12 @@ func CheckName(ctx context.Context, c *client.Client, name string) error {
 		return fmt.Errorf("the server does not accept the token (it has expired, or is not for authentication): %w", err)
 	case err != nil:
 		return err
-	case isSimulated(node):
+	case nodekind.IsSimulated(node):
 		return fmt.Errorf("the name %s is that of a simulated node: choose another one with --node-name", name)
 	case isReady(node):
 		return fmt.Errorf("the node %s is Ready, so another machine has that name: choose another one with --node-name, or delete the node if it is gone", name)
 	}
 	return nil
-}
-
-// isSimulated reports whether Fairlead or kwok simulates the node.
-func isSimulated(n *corev1.Node) bool {
-	return n.Annotations["fairlead.dev/simulated"] != "" || n.Annotations["kwok.x-k8s.io/node"] != ""
 }
 
 func isReady(n *corev1.Node) bool {

@@ -14,6 +14,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/informer"
+	"fairlead.dev/internal/nodekind"
 )
 
 // network is the way of pods to other nodes and out of the cluster: a route to the pods of each node through the node's
@@ -74,7 +75,7 @@ func (n *Node) network(nodes []*corev1.Node) network {
 			}
 			continue
 		}
-		if isSimulated(node) {
+		if nodekind.IsSimulated(node) {
 			continue
 		}
 		for _, r := range ranges {

@@ -2,10 +2,18 @@ package certificates
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/internal/condition"
+	"fairlead.dev/internal/nodekind"
 )
 
 // kind is a kind of request; RBAC knows it by the name of a virtual subresource.
@@ -29,10 +37,19 @@ func (r *requests) approve(ctx context.Context, csr *certificatesv1.CertificateS
 		if err != nil {
 			return err
 		}
-		if may {
-			_, err := r.all.API.UpdateSubresource(ctx, with(csr, certificatesv1.CertificateApproved, "AutoApproved", k.message), "approval")
-			return err
+		if !may {
+			continue
 		}
+		decided := with(csr, certificatesv1.CertificateApproved, "AutoApproved", k.message)
+		if slices.Contains(csr.Spec.Groups, bootstrappers) {
+			if err := r.checkName(ctx, strings.TrimPrefix(req.Subject.CommonName, nodeUser), csr.Spec.Username); errors.Is(err, errSimulated) {
+				decided = with(csr, certificatesv1.CertificateDenied, "NodeNameTaken", err.Error())
+			} else if err != nil {
+				return err
+			}
+		}
+		_, err = r.all.API.UpdateSubresource(ctx, decided, "approval")
+		return err
 	}
 	// It is retried: the permission may be granted later.
 	return fmt.Errorf("csr %q is a kubelet's, but its requestor %q may not have it", csr.Name, csr.Spec.Username)
@@ -55,4 +72,30 @@ func (r *requests) mayCreate(ctx context.Context, csr *certificatesv1.Certificat
 		return false, err
 	}
 	return review.Status.Allowed, nil
+}
+
+// bootstrappers is the group of all bootstrap tokens.
+const bootstrappers = "system:bootstrappers"
+
+// errSimulated is the error of a kubelet that wants to have the name of a simulated node.
+var errSimulated = errors.New("a simulated node has that name: give the kubelet another one (--hostname-override)")
+
+// checkName checks the name of a node for which the user of a bootstrap token requests a certificate. It fails with
+// errSimulated. If a kubelet of that name is alive, another machine may have the same name: an Event of the Node reports that,
+// because Kubernetes lets the second kubelet join.
+func (r *requests) checkName(ctx context.Context, name, user string) error {
+	node, err := r.nodes.Get(ctx, name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case nodekind.IsSimulated(node):
+		return errSimulated
+	}
+	if c := condition.Find(node.Status.Conditions, func(c *corev1.NodeCondition) bool { return c.Type == corev1.NodeReady }); c != nil && c.Status == corev1.ConditionTrue {
+		r.recorder.Event(node, corev1.EventTypeWarning, "SecondKubelet",
+			"%s requests a certificate for this node, whose kubelet is alive: do two machines have the name %s?", user, name)
+	}
+	return nil
 }

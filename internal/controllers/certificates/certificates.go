@@ -32,9 +32,11 @@ type Options struct {
 }
 
 type requests struct {
-	o       Options
-	all     controller.Objects[*certificatesv1.CertificateSigningRequest]
-	reviews client.Resource[*authorizationv1.SubjectAccessReview]
+	o        Options
+	all      controller.Objects[*certificatesv1.CertificateSigningRequest]
+	nodes    client.Resource[*corev1.Node]
+	reviews  client.Resource[*authorizationv1.SubjectAccessReview]
+	recorder *client.Recorder
 }
 
 // New returns the controller.
@@ -46,9 +48,11 @@ func New(env controller.Env, o Options) controller.Runner {
 		o.Duration = 365 * 24 * time.Hour
 	}
 	r := &requests{
-		o:       o,
-		all:     controller.ObjectsOf[*certificatesv1.CertificateSigningRequest](env),
-		reviews: client.For[*authorizationv1.SubjectAccessReview](env.Client),
+		o:        o,
+		all:      controller.ObjectsOf[*certificatesv1.CertificateSigningRequest](env),
+		nodes:    client.For[*corev1.Node](env.Client),
+		reviews:  client.For[*authorizationv1.SubjectAccessReview](env.Client),
+		recorder: env.Recorder,
 	}
 	return controller.New("certificates", controller.ByObject(r.all, r.reconcile), controller.Options{}).Watch(
 		controller.For(r.all))

@@ -95,8 +95,11 @@ func ofNodes(req *x509.CertificateRequest) bool {
 }
 
 func named(req *x509.CertificateRequest) bool {
-	return strings.HasPrefix(req.Subject.CommonName, "system:node:")
+	return strings.HasPrefix(req.Subject.CommonName, nodeUser)
 }
+
+// nodeUser precedes the name of a node in the name of its kubelet's user.
+const nodeUser = "system:node:"
 
 // kubeletUsages requires digital signature and side, and for RSA keys optionally key encipherment.
 func kubeletUsages(usages []certificatesv1.KeyUsage, side certificatesv1.KeyUsage) error {

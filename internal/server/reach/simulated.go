@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/internal/nodekind"
 )
 
 // declarations is the ConfigMap in kube-system in which simulated nodes declare their addresses. Package node
@@ -141,12 +143,7 @@ func (n *Network) onSimulatedNode(ctx context.Context, name string) (bool, error
 	if err != nil {
 		return false, err
 	}
-	return Simulated(obj.(*corev1.Node)), nil
-}
-
-// Simulated reports whether Fairlead or kwok simulates a node.
-func Simulated(n *corev1.Node) bool {
-	return n.Annotations["fairlead.dev/simulated"] == "true" || n.Annotations["kwok.x-k8s.io/node"] == "fake"
+	return nodekind.IsSimulated(obj.(*corev1.Node)), nil
 }
 
 // isClusterIP reports whether an address is in the service IP ranges.

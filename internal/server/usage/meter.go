@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"fairlead.dev/internal/nodekind"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/watchcache"
@@ -154,7 +155,7 @@ func (m *Meter) kubelets(ctx context.Context) (list []*corev1.Node, err error) {
 
 // scraped reports whether a node has a kubelet that is alive.
 func scraped(n *corev1.Node) bool {
-	if reach.Simulated(n) || n.Status.DaemonEndpoints.KubeletEndpoint.Port == 0 {
+	if nodekind.IsSimulated(n) || n.Status.DaemonEndpoints.KubeletEndpoint.Port == 0 {
 		return false
 	}
 	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
