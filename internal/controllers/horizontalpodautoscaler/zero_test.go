@@ -78,7 +78,7 @@ func TestScalesToZeroAndBack(t *testing.T) {
 	}
 	size(1)
 	h := scaler(byQueue())
-	h.Spec.MinReplicas = ptr.To[int32](0)
+	h.Spec.MinReplicas, h.Spec.MaxReplicas = ptr.To[int32](0), 3
 	if _, err := scalers.Create(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
@@ -92,15 +92,25 @@ func TestScalesToZeroAndBack(t *testing.T) {
 	length.Store(0)
 	size(0)
 	is(autoscalingv2.ScaledToZero, corev1.ConditionTrue, "ScaledToZero")
-	if _, err := scalers.Patch(t.Context(), "web", client.MergePatch(map[string]any{"spec": map[string]any{"minReplicas": 2}})); err != nil {
-		t.Fatal(err)
+	set := func(field string, n int) {
+		t.Helper()
+		if _, err := scalers.Patch(t.Context(), "web", client.MergePatch(map[string]any{"spec": map[string]any{field: n}})); err != nil {
+			t.Fatal(err)
+		}
 	}
+	set("minReplicas", 2)
 	size(2)
+	is(autoscalingv2.ScaledToZero, corev1.ConditionFalse, "NotScaledToZero")
 
+	// A pass that observes a new generation has read the status that the passes before it wrote.
+	set("maxReplicas", 9)
+	is(autoscalingv2.ScaledToZero, corev1.ConditionFalse, "NotScaledToZero")
 	if _, err := deployments.Patch(t.Context(), "web", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": 0}})); err != nil {
 		t.Fatal(err)
 	}
+	is(autoscalingv2.ScalingActive, corev1.ConditionFalse, "ScalingDisabled")
 	length.Store(3)
+	set("maxReplicas", 8)
 	is(autoscalingv2.ScalingActive, corev1.ConditionFalse, "ScalingDisabled")
 	size(0)
 }
