@@ -90,9 +90,9 @@ func newFixtureWith(t *testing.T, kept trace.Options) *fixture {
 	return b
 }
 
-// expected matches the browser's errors that the tests cause: requests without a session,
+// expected matches the browser's errors that the tests cause: invalid requests, requests without a session,
 // without a server or for missing objects, and HTML made from strings.
-var expected = regexp.MustCompile(`status of (401|403|404|410)|TrustedHTML|ERR_CONNECTION_|ERR_EMPTY_RESPONSE`)
+var expected = regexp.MustCompile(`status of (400|401|403|404|410)|TrustedHTML|ERR_CONNECTION_|ERR_EMPTY_RESPONSE`)
 
 // listen fails the test for every other error of the browser: exceptions, console errors, and
 // violations of the page's Content-Security-Policy.

@@ -54,11 +54,13 @@ func (b *fixture) contrast(t *testing.T, scaled int64) {
 			{fmt.Sprintf("#/events/%d/tree", scaled), `document.querySelectorAll('.row.node.on').length === 1`},
 			{"#/events?text=none+is+named+so", `document.querySelector('.empty button')`},
 			{"#/events?text=", `document.querySelector('.list .row.event')`},
-			{"#/object", `document.querySelector('.choice a')`},
-			{"#/object/deployments.apps/default/web", `document.querySelector('.change del') && document.querySelector('.why .badge')`},
+			{"#/browse/pods", `document.querySelector('.list .tone') && document.querySelector('.kinds a')`},
+			{"#/object/deployments.apps/default/web", `document.querySelector('.why .badge')`},
+			{"#/object/deployments.apps/default/web?part=yaml", `document.querySelector('.yaml .key')`},
+			{"#/object/deployments.apps/default/web?part=history", `document.querySelector('.change del')`},
 			{"#/watchers", `document.querySelector('.row.watcher')`},
 			{"#/queues", `document.querySelector('.card .bad, .card')`},
-			{fmt.Sprintf("#/travel/deployments.apps/default/%d/default/web", scaled), `document.querySelector('.side pre')`},
+			{fmt.Sprintf("#/browse/deployments.apps?of=default%%2Fweb&at=%d", scaled), `document.querySelector('.side .yaml')`},
 		} {
 			b.open(t, p.place)
 			b.until(t, "%s", p.ready)

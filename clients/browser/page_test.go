@@ -29,10 +29,12 @@ func TestPage(t *testing.T) {
 	t.Run("injection", func(t *testing.T) { b.injection(t) })
 	t.Run("watchers and queues", func(t *testing.T) { b.others(t) })
 	t.Run("a watch held back", func(t *testing.T) { b.held(t) })
+	t.Run("browse", func(t *testing.T) { b.browse(t) })
 	t.Run("time travel", func(t *testing.T) { b.travel(t, scaled) })
 	t.Run("contrast", func(t *testing.T) { b.contrast(t, scaled) })
 	t.Run("screens", func(t *testing.T) { b.screens(t, scaled) })
 	t.Run("ten thousand events", func(t *testing.T) { b.many(t) })
+	t.Run("ten thousand objects", func(t *testing.T) { b.manyObjects(t) })
 	t.Run("server outage", func(t *testing.T) { b.outage(t) })
 	t.Run("logout", func(t *testing.T) { b.logout(t) })
 }
@@ -123,12 +125,12 @@ func (b *fixture) event(t *testing.T, scaled int64) {
 }
 
 func (b *fixture) object(t *testing.T, scaled int64) {
-	b.open(t, "#/object/deployments.apps/default/web")
+	b.open(t, "#/object/deployments.apps/default/web?part=history")
 	b.until(t, `document.querySelectorAll('.timeline > li').length > 3`)
 	b.until(t, `[...document.querySelectorAll('.timeline > li')].some((li) => li.querySelector('a.rev').textContent === '%d' && [...li.querySelectorAll('.change')].some((c) =>
 		c.querySelector('.path').textContent === 'spec.replicas' && c.querySelector('del').textContent === '1' && c.querySelector('ins').textContent === '4' && c.querySelector('.manager').textContent === 'kubectl'))`, scaled)
 	b.do(t, chromedp.Click(".timeline summary"))
-	b.until(t, `document.querySelector('.timeline pre').textContent.includes('image: nginx')`)
+	b.until(t, `document.querySelector('.timeline .yaml').textContent.includes('image: nginx')`)
 }
 
 func (b *fixture) others(t *testing.T) {
@@ -139,25 +141,10 @@ func (b *fixture) others(t *testing.T) {
 	b.until(t, `[...document.querySelectorAll('.card')].some((c) => c.querySelector('h3').textContent === 'replicaset' && c.textContent.includes('p99'))`)
 }
 
-func (b *fixture) travel(t *testing.T, scaled int64) {
-	rows := func(n int, at int64) {
-		t.Helper()
-		b.open(t, fmt.Sprintf("#/travel/pods/default/%d", at))
-		b.until(t, `document.querySelector('.log > p').textContent.includes('at revision %d') && document.querySelectorAll('.list .row.cells').length === %d`, at, n)
-	}
-	rows(1, scaled)
-	rows(4, b.lives.Newest())
-	b.open(t, fmt.Sprintf("#/travel/deployments.apps/default/%d/default/web", scaled-1))
-	b.until(t, `document.querySelector('.side pre')?.textContent.includes('replicas: 1') && [...document.querySelectorAll('.side .change .path')].some((p) => p.textContent === 'spec.replicas')`)
-	b.do(t, chromedp.Focus(".list"))
-	b.key(t, "l") // to the next event of this object: the scaling
-	b.until(t, `location.hash === '#/travel/deployments.apps/default/%d/default/web' && document.querySelector('.side pre')?.textContent.includes('replicas: 4')`, scaled)
-}
-
 // screens: the page fits a narrow screen, and both themes have their colours.
 func (b *fixture) screens(t *testing.T, scaled int64) {
 	b.do(t, chromedp.EmulateViewport(390, 844))
-	for _, place := range []string{"#/overview", "#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object", "#/object/deployments.apps/default/web", "#/object/deployments.apps/default/stuck", "#/watchers", "#/queues", "#/travel/pods/-/now"} {
+	for _, place := range []string{"#/overview", "#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object/deployments.apps/default/web", "#/object/deployments.apps/default/web?part=yaml", "#/object/deployments.apps/default/web?part=history", "#/object/deployments.apps/default/stuck", "#/watchers", "#/queues", "#/browse/pods", "#/browse/deployments.apps?of=default%2Fweb"} {
 		b.open(t, place)
 		b.until(t, `document.querySelector('#view > *')`)
 		if wide := get[int](t, b, `document.scrollingElement.scrollWidth`); wide > 390 {

@@ -21,21 +21,17 @@ func TestQuiet(t *testing.T) {
 	b.until(t, `location.pathname === '/ui/' && document.querySelector('.health.well, .health.ill')`)
 
 	t.Run("found", func(t *testing.T) {
-		b.open(t, "#/object")
-		b.until(t, `document.activeElement.type === 'search'`)
-		b.key(t, "configmaps default/quiet")
-		b.until(t, `document.querySelector('.choice a')?.getAttribute('href') === '#/object/configmaps/default/quiet'`)
-	})
-	t.Run("shown", func(t *testing.T) {
-		b.open(t, "#/object/configmaps/default/quiet")
-		b.until(t, `document.querySelector('.present pre')?.textContent.includes('name: quiet')`)
-	})
-	t.Run("travel", func(t *testing.T) {
-		b.open(t, "#/travel/configmaps/default/now/default/quiet")
-		b.until(t, `document.querySelector('.side pre')?.textContent.includes('name: quiet')`)
+		b.open(t, "#/browse/configmaps?namespace=default&words=quiet")
+		b.until(t, `document.querySelectorAll('.list .row.cells').length === 1`)
+		b.do(t, chromedp.Click(".list .row.cells"))
+		b.until(t, `document.querySelector('.side .about b')?.textContent === 'default/quiet'`)
 		if text := get[string](t, b, `[...document.querySelector('.side .body').childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data).join('')`); text != "" {
 			t.Errorf("stray text %q", text)
 		}
+	})
+	t.Run("shown", func(t *testing.T) {
+		b.open(t, "#/object/configmaps/default/quiet?part=yaml")
+		b.until(t, `document.querySelector('.yaml')?.textContent.includes('name: quiet')`)
 	})
 	t.Run("conflict", func(t *testing.T) {
 		rev := b.lives.Newest()

@@ -35,8 +35,8 @@ const MAX_BUSY = 8; // ms, of a frame's 16
 
 // lines parses a response of JSON lines and calls each with batches of them as they arrive. It
 // yields before it takes a whole frame's time.
-export async function lines(path, each, signal) {
-  const res = await request(path, { signal });
+export async function lines(path, each, signal, accept = 'application/json') {
+  const res = await request(path, { headers: { Accept: accept }, signal });
   const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   let begun = performance.now();
@@ -85,7 +85,8 @@ async function discover() {
           const key = name ? `${r.resource}.${name}` : r.resource;
           if (found.has(key) || !(r.verbs || []).includes('list')) continue;
           found.set(key, {
-            key, plural: r.resource, kind: r.responseKind.kind, namespaced: r.scope === 'Namespaced',
+            key, plural: r.resource, kind: r.responseKind.kind, namespaced: r.scope === 'Namespaced', group: name, version: version.version,
+            verbs: r.verbs, short: r.shortNames || [], subresources: (r.subresources || []).map((s) => s.subresource),
             base: name ? `/apis/${name}/${version.version}` : `/api/${version.version}`,
           });
         }
@@ -106,25 +107,15 @@ export function collection(r, namespace) {
   return r.namespaced && namespace ? `${r.base}/namespaces/${encodeURIComponent(namespace)}/${r.plural}` : `${r.base}/${r.plural}`;
 }
 
-// at reads a list at a revision, 0 for the present; as a Table if table is set.
-export async function at(r, { namespace, name, revision, table, limit }, signal) {
-  const q = new URLSearchParams();
-  if (name) q.set('fieldSelector', `metadata.name=${name}`);
-  if (limit) q.set('limit', limit);
-  if (revision) {
-    q.set('resourceVersion', revision);
-    q.set('resourceVersionMatch', 'Exact');
-  }
-  if (table) q.set('includeObject', 'Metadata');
-  return json(`${collection(r, namespace)}?${q}`, table ? 'application/json;as=Table;v=v1;g=meta.k8s.io' : 'application/json', signal);
-}
+export const objectPath = (r, namespace, name) => `${collection(r, namespace)}/${encodeURIComponent(name)}`;
 
-// listMetadata reads the metadata of the first limit objects of a kind.
-export const listMetadata = (r, limit, signal) => json(`${collection(r, '')}?limit=${limit}`, 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', signal);
+// exactly is the query of a list at a revision; 0 is the present.
+export const exactly = (revision) => (revision ? { resourceVersion: revision, resourceVersionMatch: 'Exact' } : {});
 
 // state is one object at a revision, undefined if it did not exist.
 export async function state(r, namespace, name, revision, signal) {
-  const list = await at(r, { namespace, name, revision }, signal);
+  const q = new URLSearchParams({ fieldSelector: `metadata.name=${name}`, ...exactly(revision) });
+  const list = await json(`${collection(r, namespace)}?${q}`, 'application/json', signal);
   const found = (list.items || []).find((o) => (o.metadata.namespace || '') === (namespace || ''));
   return found && { apiVersion: list.apiVersion, kind: r.kind, ...found };
 }

@@ -6,15 +6,16 @@ import { follow, retry, state, events } from './store.js';
 import { overviewView } from './overview.js';
 import { sample } from './samples.js';
 import { eventsView } from './events.js';
+import { browseView } from './browse.js';
 import { objectView } from './object.js';
 import { watchersView } from './watchers.js';
 import { queuesView } from './queues.js';
-import { travelView } from './travel.js';
 
-// A view is a function that returns {el, update(args), keydown(e), destroy()}; args is the rest
+// A view is a function that returns {el, update(args), keydown(e), title(), destroy()}; args is the rest
 // of the address.
-const views = { overview: overviewView, events: eventsView, object: objectView, watchers: watchersView, queues: queuesView, travel: travelView };
-const tabs = [['overview', 'Overview'], ['events', 'Events'], ['object', 'Objects'], ['watchers', 'Watchers'], ['queues', 'Queues'], ['travel', 'Time travel']];
+const views = { overview: overviewView, browse: browseView, object: objectView, events: eventsView, watchers: watchersView, queues: queuesView };
+const tabs = [['overview', 'Overview'], ['browse', 'Browse'], ['events', 'Events'], ['watchers', 'Watchers'], ['queues', 'Queues']];
+const tabOf = { object: 'browse' }; // a view without a tab of its own
 
 const $ = (id) => document.getElementById(id);
 let shown = { name: '', view: null };
@@ -34,12 +35,13 @@ function route() {
   }
   shown.view.update(args);
   last[name] = location.hash;
+  const tab = tabOf[name] || name;
   for (const a of $('tabs').children) {
-    if (a.dataset.view === name) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
+    if (a.dataset.view === tab) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
     a.href = (a.dataset.view !== name && last[a.dataset.view]) || `#/${a.dataset.view}`;
   }
-  const of = { events: args[0], object: args[2], travel: args[0] && `${args[0]} at ${args[2] || 'now'}` }[name];
-  document.title = `${of ? `${of} · ` : ''}${tabs.find(([n]) => n === name)[1]} · Fairlead`;
+  const of = shown.view.title?.();
+  document.title = `${of ? `${of} · ` : ''}${tabs.find(([n]) => n === tab)[1]} · Fairlead`;
 }
 
 function pulse() {
@@ -80,7 +82,7 @@ function theme() {
 }
 
 const keys = [
-  ['1 … 6', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
+  ['1 … 5', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
   ['/', 'filter'], ['p', 'pause or resume the log'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['o y', 'the object: its explanation and its timeline'],
   ['h l ← →', 'fold, unfold; previous, next revision'], ['t', 'dark or light'], ['?', 'this help'],
 ];

@@ -123,6 +123,7 @@ export function eventsView() {
 
   return {
     el,
+    title: () => address().parts[1],
     update([revision, tab]) {
       const before = JSON.stringify(filter);
       inherit(filter);

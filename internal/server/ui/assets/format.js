@@ -52,3 +52,40 @@ export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString()} ${n =
 
 // objectAddress is the address of the page about an event's object.
 export const objectAddress = (e) => `#/object/${[e.resource, e.namespace || '-', e.name].map(encodeURIComponent).join('/')}`;
+
+// age formats a duration in milliseconds as kubectl does.
+export function age(ms) {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  const [m, hours, days] = [60, 3600, 86400].map((unit) => Math.floor(s / unit));
+  const and = (n, unit) => (n ? `${n}${unit}` : '');
+  if (s < 120) return `${s}s`;
+  if (m < 10) return `${m}m${and(s % 60, 's')}`;
+  if (m < 180) return `${m}m`;
+  if (hours < 8) return `${hours}h${and(m % 60, 'm')}`;
+  if (hours < 48) return `${hours}h`;
+  if (days < 8) return `${days}d${and(hours % 24, 'h')}`;
+  if (days < 730) return `${days}d`;
+  return `${Math.floor(days / 365)}y${days < 8 * 365 ? and(days % 365, 'd') : ''}`;
+}
+
+const WELL = /^(running|ready|bound|active|available|true|complete|completed|succeeded|approved(,issued)?|healthy|established|deployed)$/i;
+const UNDER_WAY = /^(pending|containercreating|podinitializing|terminating|init:\d+\/\d+|released|notready|schedulinggated|suspended|unknown|progressing|.*schedulingdisabled|failedscheduling)$/i;
+const ILL = /(error|backoff|failed|evicted|oomkilled|lost|denied|invalid|errimage|deadlineexceeded|^warning$|^false$)/i;
+
+// tone is the meaning of a cell's text in a column of states: well, busy or ill; '' elsewhere.
+export function tone(column, text) {
+  if (/^(status|phase|state|available|ready|type|reason|condition)$/i.test(column)) {
+    const part = /^(\d+)\/(\d+)$/.exec(text);
+    if (part) return part[1] === part[2] ? '' : 'busy';
+    if (WELL.test(text)) return 'well';
+    if (UNDER_WAY.test(text)) return 'busy';
+    if (ILL.test(text)) return 'ill';
+  }
+  return '';
+}
+
+// browseAddress is the address of a list of objects: of a kind, with filters.
+export const browseAddress = (resource, filter = {}) => {
+  const query = new URLSearchParams(Object.entries(filter).filter(([, v]) => v));
+  return `#/browse/${encodeURIComponent(resource)}${[...query.keys()].length ? `?${query}` : ''}`;
+};
