@@ -30,6 +30,7 @@ func TestPage(t *testing.T) {
 	t.Run("watchers and queues", func(t *testing.T) { b.others(t) })
 	t.Run("a watch held back", func(t *testing.T) { b.held(t) })
 	t.Run("browse", func(t *testing.T) { b.browse(t) })
+	t.Run("search", func(t *testing.T) { b.search(t) })
 	t.Run("time travel", func(t *testing.T) { b.travel(t, scaled) })
 	t.Run("contrast", func(t *testing.T) { b.contrast(t, scaled) })
 	t.Run("screens", func(t *testing.T) { b.screens(t, scaled) })

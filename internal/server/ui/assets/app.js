@@ -5,6 +5,7 @@ import { address } from './address.js';
 import { follow, retry, state, events } from './store.js';
 import { overviewView } from './overview.js';
 import { sample } from './samples.js';
+import { openSearch } from './search.js';
 import { eventsView } from './events.js';
 import { browseView } from './browse.js';
 import { objectView } from './object.js';
@@ -82,7 +83,7 @@ function theme() {
 }
 
 const keys = [
-  ['1 … 5', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
+  ['Ctrl-K', 'search everything'], ['1 … 5', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
   ['/', 'filter'], ['p', 'pause or resume the log'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['o y', 'the object: its explanation and its timeline'],
   ['h l ← →', 'fold, unfold; previous, next revision'], ['t', 'dark or light'], ['?', 'this help'],
 ];
@@ -98,6 +99,12 @@ function help() {
 }
 
 function keydown(e) {
+  if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === 'k' && !ended) {
+    e.preventDefault();
+    openSearch($('search'), tabs);
+    return;
+  }
+  if ($('search').open) return;
   if (e.ctrlKey || e.metaKey || e.altKey || $('keys').open) {
     if (e.key === '?' && $('keys').open) $('keys').close();
     return;
@@ -145,6 +152,7 @@ $('tabs').append(...tabs.map(([name, title], i) => {
   a.dataset.view = name;
   return a;
 }));
+$('find').addEventListener('click', () => { if (!ended) openSearch($('search'), tabs); });
 $('theme').addEventListener('click', theme);
 $('help').addEventListener('click', help);
 $('leave').addEventListener('click', async () => {
