@@ -41,8 +41,17 @@ func (e Entry) Encode() ([]byte, error) {
 }
 
 // Merge adds e to the file at path, or makes it, and makes it the current
-// context. All else in the file is kept.
+// context. All else in the file is kept. It takes the lock that kubectl takes to
+// change the file, and fails if that is held for seconds.
 func Merge(path string, e Entry) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	unlock, err := lock(path)
+	if err != nil {
+		return fmt.Errorf("merge: %w", err)
+	}
+	defer unlock()
 	config, err := clientcmd.LoadFromFile(path)
 	if os.IsNotExist(err) {
 		config, err = api.NewConfig(), nil
