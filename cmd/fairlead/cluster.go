@@ -106,6 +106,7 @@ for the fork, too; those that the fork issues are good for it alone.`,
 	cmd.Flags().StringVar(&from.Cluster, "from", "", "the cluster to fork (default the server's own control plane)")
 	cmd.Flags().StringVar(&from.Revision, "at", "", "the resource version at which the fork begins, within the last five minutes, or at which the cluster began (default the current one)")
 	cmd.Flags().StringToStringVar(&redirects, "redirect", nil, "where webhooks are called in place of an address in their configurations, such as 127.0.0.1:9443=127.0.0.1:9444")
+	cmd.RegisterFlagCompletionFunc("from", f.completeOrigin)
 	registerStorage(cmd, &storage)
 	return cmd
 }
@@ -117,6 +118,7 @@ func registerStorage(cmd *cobra.Command, storage *string) {
 func newClusterReset(f *clusterFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "reset NAME", Short: "Bring a control plane back to the state in which it began", Args: oneCluster,
+		ValidArgsFunction: f.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.do(cmd, func(ctx context.Context, c *clusters.Client) error {
 				object, err := c.Reset(ctx, args[0])
@@ -132,6 +134,7 @@ func newClusterReset(f *clusterFlags) *cobra.Command {
 func newClusterDelete(f *clusterFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "delete NAME...", Short: "End control planes",
+		ValidArgsFunction: f.completeMany,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageError{errors.New("cluster delete takes names of clusters")}
@@ -177,6 +180,7 @@ func newClusterList(f *clusterFlags) *cobra.Command {
 func newClusterKubeconfig(f *clusterFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "kubeconfig NAME", Short: "Print the kubeconfig of a control plane", Args: oneCluster,
+		ValidArgsFunction: f.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.do(cmd, func(ctx context.Context, c *clusters.Client) error {
 				text, err := c.Kubeconfig(ctx, args[0])
