@@ -116,7 +116,7 @@ var builtins = []entry{
 		return nodeipam.New(env, s.ranges.Nodes)
 	}},
 	{"nodelifecycle", "node-controller", func(env controller.Env, s settings) controller.Runner {
-		return nodelifecycle.New(env, nodelifecycle.Options{HonorLeases: s.pace.rareHeartbeats})
+		return nodelifecycle.New(env, nodelifecycle.Options{HonorLeases: s.pace.rareHeartbeats, Version: KubernetesVersion})
 	}},
 	{"persistentvolume", "persistent-volume-binder", plain(persistentvolume.New)},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},

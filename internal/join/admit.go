@@ -10,11 +10,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/version"
 	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/nodekind"
+	"fairlead.dev/internal/versionskew"
 )
 
 // CheckName returns an error if a node cannot have the name: it is not valid, or another node that is alive has it. A node of
@@ -48,29 +48,6 @@ func isReady(n *corev1.Node) bool {
 	return false
 }
 
-// kubeletSkew is how many minor versions a kubelet may be older than the API server:
-// https://kubernetes.io/releases/version-skew-policy/.
-const kubeletSkew = 3
-
-// CheckSkew returns an error if a kubelet of a version may not join a server of another one, by Kubernetes' version skew policy.
-func CheckSkew(kubelet, server string) error {
-	k, err := version.ParseGeneric(kubelet)
-	if err != nil {
-		return fmt.Errorf("the version of the kubelet: %w", err)
-	}
-	s, err := version.ParseGeneric(server)
-	if err != nil {
-		return fmt.Errorf("the version of the server: %w", err)
-	}
-	switch {
-	case k.Major() != s.Major() || k.Minor() > s.Minor():
-		return fmt.Errorf("the kubelet's version %s is newer than the server's, %s: a kubelet may not be newer", kubelet, server)
-	case k.Minor()+kubeletSkew < s.Minor():
-		return fmt.Errorf("the kubelet's version %s is too old for the server's, %s: it may be %d minor versions older", kubelet, server, kubeletSkew)
-	}
-	return nil
-}
-
 // Learn reads the cluster's KubeletConfiguration, of the ConfigMap kubelet-config, and returns an error if the node's kubelet
 // may not join by its version.
 func (n *Node) Learn(ctx context.Context, c *client.Client) error {
@@ -90,5 +67,5 @@ func (n *Node) Learn(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return fmt.Errorf("%s --version: %w", n.Kubelet.Program, err)
 	}
-	return CheckSkew(strings.TrimPrefix(strings.TrimSpace(string(printed)), "Kubernetes "), served)
+	return versionskew.CheckKubelet(strings.TrimPrefix(strings.TrimSpace(string(printed)), "Kubernetes "), served)
 }

@@ -25,6 +25,12 @@
 // A pod on a node with NoExecute taints is deleted, with the condition DisruptionTarget, unless it tolerates them
 // all: at once, or after the shortest tolerationSeconds of the matching tolerations, counted from the decision.
 //
+// # Versions
+//
+// A kubelet that is newer than the control plane, or more than three minor versions older, works as far as it can, as
+// upstream; its node gets the event VersionSkew when the kubelet first reports that version. Simulated nodes are not
+// compared: they report the version that they are told to.
+//
 // # Cost
 //
 // A renewed Lease costs one map update. A node is examined when it changes and when its grace period would be over;

@@ -65,12 +65,14 @@ func (c *lifecycle) watch() {
 			}
 			c.heartbeats.know(n.Name, since, duration(lease))
 			c.rec.Event(n, corev1.EventTypeNormal, "RegisteredNode", "Node %s event: Registered Node %s in Controller", n.Name, n.Name)
+			c.checkVersion(n, "")
 			c.seen(n, c.zones.set(n))
 		},
 		Update: func(old, n *corev1.Node) {
 			if !lastHeartbeat(old).Equal(lastHeartbeat(n)) {
 				c.heartbeats.from(n.Name)
 			}
+			c.checkVersion(n, old.Status.NodeInfo.KubeletVersion)
 			c.seen(n, c.zones.set(n))
 		},
 		Delete: func(n *corev1.Node) {

@@ -17,6 +17,9 @@ type Options struct {
 	// Pace is the time between two nodes of a zone that are tainted NoExecute. It is ten times as long in a large
 	// zone that is mostly NotReady. Zero means 10 s.
 	Pace time.Duration
+	// Version is the version of the control plane, such as v1.37.2. A node whose kubelet it does not support, by
+	// Kubernetes' version skew policy, gets the event VersionSkew. "" means that no versions are compared.
+	Version string
 }
 
 func (o Options) withDefaults() Options {
