@@ -95,11 +95,11 @@ func (k *kubelet) retryPreempting() {
 
 // allocatable returns the allocatable resources of the node, as long as its Node object has not been changed.
 func (k *kubelet) allocatable() corev1.ResourceList {
-	t := k.options.Template
+	t := k.template
 	if t == nil || len(t.Status.Allocatable) == 0 {
-		return k.options.Capacity
+		return k.capacity
 	}
-	list := maps.Clone(k.options.Capacity)
+	list := maps.Clone(k.capacity)
 	maps.Copy(list, t.Status.Allocatable)
 	return list
 }

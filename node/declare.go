@@ -22,7 +22,7 @@ const declarations = "fairlead-simulated-nodes"
 // which they give addresses to pods.
 func (o Options) Simulates(ip netip.Addr) bool {
 	o = o.complete()
-	if o.Count == 0 {
+	if o.Count == 0 && !o.Adopt {
 		return false
 	}
 	if o.PodCIDR.Contains(ip) {

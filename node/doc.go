@@ -10,7 +10,8 @@
 // It creates its Node, or takes over the one of its name that exists and keeps its labels, taints and cordon. A Node
 // that a real kubelet has registered is left to that kubelet: the node is not simulated then. It renews the Lease of
 // its name in kube-node-lease every ten seconds, and reports its conditions every five minutes. When its Node has been
-// deleted it retires, as a kubelet does, until the next start.
+// deleted it ends with its last pod, and begins again when a Node of its name is created with the annotation
+// fairlead.dev/simulated: "true" or kwok.x-k8s.io/node: fake. With Options.Adopt any Node with one of these is simulated.
 //
 // # Lifecycle of a pod
 //

@@ -10,6 +10,7 @@ import (
 // Parts of a single node for the tests over a real server.
 
 func (ns *Nodes) First() (*kubelet, error)                          { return ns.kubelet(0) }
+func (ns *Nodes) Stopped(name string) <-chan struct{}               { return ns.roster.named(name).stopped }
 func (k *kubelet) Register(ctx context.Context) error               { return k.register(ctx) }
 func (k *kubelet) KeepAlive(ctx context.Context) (time.Time, error) { return k.keepAlive(ctx) }
 func (k *kubelet) ReportDue()                                       { k.heartbeat.reported = time.Time{} }

@@ -21,7 +21,7 @@ import (
 func (k *kubelet) run(ctx context.Context) {
 	var err error
 	for !k.join(ctx, func(ctx context.Context) error {
-		if err = k.register(ctx); errors.Is(err, errReal) {
+		if err = k.register(ctx); errors.Is(err, errReal) || errors.Is(err, errDeleted) {
 			return nil
 		}
 		return err
@@ -32,7 +32,6 @@ func (k *kubelet) run(ctx context.Context) {
 	}
 	if err != nil {
 		k.env.Log.Warn("node is not simulated", "node", k.name, "err", err)
-		k.hasJoined()
 		return
 	}
 	k.mu.Lock()
@@ -215,5 +214,6 @@ func (k *kubelet) forget(uid types.UID) {
 		k.retryPreempting()
 		p.news()
 		k.mu.ips.Free(p.ip)
+		k.endWithLastPod()
 	}
 }

@@ -87,11 +87,10 @@ func (ns *Nodes) define(kind string, o *unstructured.Unstructured) {
 
 // redefined queues all pods and nodes, since their stages may have changed.
 func (ns *Nodes) redefined(kind string) {
-	all := ns.all.Load()
-	if kind != "Stage" || all == nil {
+	if kind != "Stage" {
 		return
 	}
-	for _, k := range *all {
+	for _, k := range ns.roster.all() {
 		k.mu.Lock()
 		for uid := range k.mu.pods {
 			k.work.Add(podKey{k, uid})

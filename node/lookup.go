@@ -53,7 +53,7 @@ func (ns *Nodes) On(node string) (all []*corev1.Pod) {
 	}
 	if node == "" {
 		ns.each(add)
-	} else if k := ns.named(node); k != nil {
+	} else if k := ns.roster.named(node); k != nil {
 		k.each(add)
 	}
 	return all
@@ -61,12 +61,9 @@ func (ns *Nodes) On(node string) (all []*corev1.Pod) {
 
 // NodeAt implements kubelet.Pods.
 func (ns *Nodes) NodeAt(ip string) string {
-	all := ns.all.Load()
-	if all == nil {
-		return ""
-	}
-	for _, k := range *all {
-		if k.ip.String() == ip || len(*all) == 1 {
+	all := ns.roster.all()
+	for _, k := range all {
+		if k.ip.String() == ip || len(all) == 1 {
 			return k.name
 		}
 	}
@@ -75,7 +72,7 @@ func (ns *Nodes) NodeAt(ip string) string {
 
 // Env implements kubelet.Pods.
 func (ns *Nodes) Env(pod *corev1.Pod, c *corev1.Container) []corev1.EnvVar {
-	k := ns.named(pod.Spec.NodeName)
+	k := ns.roster.named(pod.Spec.NodeName)
 	if k == nil {
 		return nil
 	}
@@ -89,7 +86,7 @@ func (ns *Nodes) Env(pod *corev1.Pod, c *corev1.Container) []corev1.EnvVar {
 
 // Node implements kubelet.Pods.
 func (ns *Nodes) Node(ctx context.Context, name string) (*corev1.Node, error) {
-	k := ns.named(name)
+	k := ns.roster.named(name)
 	if k == nil {
 		return nil, errors.New("is not one of those that are simulated here")
 	}
@@ -99,27 +96,9 @@ func (ns *Nodes) Node(ctx context.Context, name string) (*corev1.Node, error) {
 	return ns.nodes.Get(ctx, name)
 }
 
-// named returns the node of a name, or nil.
-func (ns *Nodes) named(name string) *kubelet {
-	all := ns.all.Load()
-	if all == nil {
-		return nil
-	}
-	for _, k := range *all {
-		if k.name == name {
-			return k
-		}
-	}
-	return nil
-}
-
 // each calls f with all pods that are not in an outage until it returns false. The lock of the pod's node is held.
 func (ns *Nodes) each(f func(*pod) bool) {
-	all := ns.all.Load()
-	if all == nil {
-		return
-	}
-	for _, k := range *all {
+	for _, k := range ns.roster.all() {
 		if !k.each(f) {
 			return
 		}

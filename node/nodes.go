@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -38,10 +39,13 @@ type Nodes struct {
 	served     *api.Server
 	// watching counts the watches of objects that pods use. Workers of the queue work start them.
 	watching sync.WaitGroup
-	all      atomic.Pointer[[]*kubelet] // set by Run
-	// absent is how many nodes have not joined yet, and joined is closed when all have.
-	absent atomic.Int64
-	joined chan struct{}
+	roster   roster
+	running  sync.WaitGroup // the goroutines of nodes
+	// absent is how many nodes have not joined yet, the first list of Nodes included; joined is closed when it is first 0.
+	absent    atomic.Int64
+	firstList sync.Once
+	once      sync.Once
+	joined    chan struct{}
 }
 
 // joinWorkers is how many nodes register or list at a time.
@@ -60,7 +64,7 @@ func New(env controller.Env, o Options) *Nodes {
 		stageQueue: workqueue.New(workqueue.Options[*kubelet]{Name: "node-stages", MaxDelay: 30 * time.Second}),
 		joining:    make(chan struct{}, joinWorkers),
 	}
-	ns.absent.Store(int64(o.Count))
+	ns.absent.Store(int64(o.Count) + 1)
 	ns.joined = make(chan struct{})
 	env.Client.Trace().RegisterQueue("nodes", ns.state)
 	ns.lifecycle = &lifecycle.Staged{
@@ -84,8 +88,15 @@ type podKey struct {
 type kubelet struct {
 	*Nodes
 	name      string
-	index     int // from 0
+	index     int // from 0; the first of its slots of the pod addresses
+	slots     int
 	ip        netip.Addr
+	template  *corev1.Node        // Options.Template, or what the Node said before it was simulated; may be nil
+	capacity  corev1.ResourceList // of the node
+	existed   bool                // the Node was created by others, and is not created again
+	stop      context.CancelFunc
+	stopped   chan struct{} // closed when the node's goroutine has ended
+	joins     sync.Once
 	recorder  *client.Recorder
 	watched   *trace.Informer    // the node's pods, for the trace
 	objects   *objectcache.Cache // that pods use; its lock follows mu
@@ -98,6 +109,8 @@ type kubelet struct {
 		ips                *addresses.Pool
 		images             images.Pulled
 		registered         bool           // the node has joined; from then on it may be in the queue heartbeats
+		uid                types.UID      // of the Node as last seen
+		deleted            bool           // the Node was deleted; the node ends with its last pod
 		revision           string         // resourceVersion of the Node as last seen
 		node               *corev1.Node   // the Node as last seen; kept only for stages
 		outage             bool           // the Node has the annotation for an outage
@@ -108,25 +121,34 @@ type kubelet struct {
 	}
 }
 
+// kubelet returns the i-th of the Options.Count nodes.
 func (ns *Nodes) kubelet(i int) (*kubelet, error) {
 	ip, err := ns.options.address(i)
 	if err != nil {
 		return nil, err
 	}
-	k := &kubelet{Nodes: ns, name: fmt.Sprintf("%s%d", ns.options.NamePrefix, i+1), index: i, ip: ip}
-	cidr, err := addresses.PodRange(ns.options.PodCIDR, i, ns.options.Capacity.Pods().Value())
+	cidr, err := addresses.PodRange(ns.options.PodCIDR, i, ns.options.Capacity.Pods().Value(), 1)
 	if err != nil {
 		return nil, err
 	}
-	k.recorder = ns.env.Recorder.From("kubelet", k.name)
-	k.watched = &trace.Informer{Agent: k.pods.UserAgent(), Resource: "pods", Fields: "spec.nodeName=" + k.name}
+	ns.roster.reserve(i, i, 1)
+	return ns.newKubelet(fmt.Sprintf("%s%d", ns.options.NamePrefix, i+1), i, 1, ip, cidr, ns.options.Template, ns.options.Capacity), nil
+}
+
+func (ns *Nodes) newKubelet(name string, index, slots int, ip netip.Addr, cidr netip.Prefix, template *corev1.Node, capacity corev1.ResourceList) *kubelet {
+	k := &kubelet{
+		Nodes: ns, name: name, index: index, slots: slots, ip: ip, template: template, capacity: capacity,
+		recorder: ns.env.Recorder.From("kubelet", name),
+		watched:  &trace.Informer{Agent: ns.pods.UserAgent(), Resource: "pods", Fields: "spec.nodeName=" + name},
+		stopped:  make(chan struct{}),
+	}
 	k.objects = objectcache.New(objectcache.Options{
-		Client: ns.env.Client, Log: ns.env.Log, Node: k.name, Capacity: ns.options.Capacity, Lists: ns.joining, Watches: &ns.watching,
+		Client: ns.env.Client, Log: ns.env.Log, Node: name, Capacity: capacity, Lists: ns.joining, Watches: &ns.watching,
 		Changed: func(uid types.UID) { ns.work.Add(podKey{k, uid}) },
 	})
 	k.mu.pods = map[types.UID]*pod{}
 	k.mu.ips = addresses.New(cidr)
-	return k, nil
+	return k
 }
 
 // address returns the address of the i-th node.

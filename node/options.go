@@ -17,6 +17,11 @@ import (
 type Options struct {
 	// Count is the number of nodes.
 	Count int
+	// Adopt makes the nodes simulate each Node that others create with the annotation fairlead.dev/simulated: "true" or
+	// kwok.x-k8s.io/node: fake, whatever its name. Its capacity, allocatable resources and nodeInfo take precedence over
+	// these options. Only one process of a cluster may do so. Without it, only Nodes that have a name of the Count nodes are
+	// simulated again after they were deleted.
+	Adopt bool
 	// NamePrefix is followed by 1, 2, 3 and so on; "node-" by default.
 	NamePrefix string
 	// Capacity of each node, all of it allocatable; by default 32 CPUs, 256Gi of memory,

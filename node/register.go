@@ -25,13 +25,19 @@ import (
 // register creates the Node or takes over the one that exists.
 func (k *kubelet) register(ctx context.Context) error {
 	fresh := k.node(time.Now())
-	if byStages, err := k.staged(fresh); err != nil {
+	byStages, err := k.staged(fresh)
+	if err != nil {
 		return err
-	} else if byStages {
+	}
+	if byStages {
 		fresh.Status.Conditions, fresh.Status.Phase = nil, ""
 	}
-	node, err := k.nodes.Create(ctx, fresh)
-	there := apierrors.IsAlreadyExists(err)
+	var node *corev1.Node
+	there := k.existed
+	if !there {
+		node, err = k.nodes.Create(ctx, fresh)
+		there = apierrors.IsAlreadyExists(err)
+	}
 	if there {
 		node, err = k.takeOver(ctx)
 	}
@@ -59,21 +65,32 @@ func (k *kubelet) register(ctx context.Context) error {
 // errReal is the error of a Node that a kubelet has registered, and that must not be simulated.
 var errReal = errors.New("it is a real node, of a kubelet")
 
-// takeOver adopts the Node that exists. One that is not marked as simulated is marked, unless a kubelet has reported for it.
+// errDeleted is the error of a Node that was deleted before it was simulated.
+var errDeleted = errors.New("it was deleted")
+
+// takeOver adopts the Node that exists. One without conditions, which has not been simulated yet, is completed and marked as
+// simulated, unless a kubelet has reported for it.
 func (k *kubelet) takeOver(ctx context.Context) (*corev1.Node, error) {
-	node, err := k.nodes.Get(ctx, k.name)
-	if err == nil && !nodekind.IsSimulated(node) {
-		if node.Status.NodeInfo.KubeletVersion != "" {
+	for {
+		node, err := k.nodes.Get(ctx, k.name)
+		switch {
+		case k.existed && apierrors.IsNotFound(err):
+			return nil, errDeleted
+		case err != nil:
+			return nil, err
+		case !nodekind.IsSimulated(node) && node.Status.NodeInfo.KubeletVersion != "":
 			return nil, errReal
+		case !nodekind.IsSimulated(node) || len(node.Status.Conditions) == 0:
+			// Controllers write to a new Node at the same time.
+			if node, err = k.complete(ctx, node); apierrors.IsConflict(err) {
+				continue
+			}
 		}
-		node, err = k.nodes.Patch(ctx, k.name, client.MergePatch(map[string]any{"metadata": map[string]any{
-			"uid": node.UID, "annotations": map[string]string{nodekind.Simulated: "true"},
-		}}))
+		if err != nil {
+			return nil, err
+		}
+		return k.adopt(ctx, node)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return k.adopt(ctx, node)
 }
 
 // adopt brings an existing Node's status up to date.
@@ -115,7 +132,7 @@ func (k *kubelet) adopt(ctx context.Context, node *corev1.Node) (*corev1.Node, e
 func (k *kubelet) devices(n *corev1.Node) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for name, q := range n.Status.Capacity {
-		if _, own := k.options.Capacity[name]; !own && strings.Contains(string(name), "/") {
+		if _, own := k.capacity[name]; !own && strings.Contains(string(name), "/") {
 			list[name] = q
 		}
 	}
@@ -158,7 +175,7 @@ func (k *kubelet) node(now time.Time) *corev1.Node {
 	if zones := k.options.Zones; len(zones) > 0 {
 		n.Labels[corev1.LabelTopologyZone] = zones[k.index%len(zones)]
 	}
-	onto(n, k.options.Template)
+	onto(n, k.template)
 	maps.Copy(n.Labels, k.options.Labels)
 	n.Status = k.status(now)
 	return n
@@ -175,8 +192,8 @@ func (k *kubelet) port() int32 {
 func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 	id := fmt.Sprintf("%x", sha256.Sum256([]byte(k.name)))
 	s := corev1.NodeStatus{
-		Capacity:    k.options.Capacity.DeepCopy(),
-		Allocatable: k.options.Capacity.DeepCopy(),
+		Capacity:    k.capacity.DeepCopy(),
+		Allocatable: k.capacity.DeepCopy(),
 		Addresses: []corev1.NodeAddress{
 			{Type: corev1.NodeInternalIP, Address: k.ip.String()},
 			{Type: corev1.NodeHostName, Address: k.name},
@@ -205,7 +222,7 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 	k.mu.Lock()
 	s.Images = k.mu.images.Report()
 	k.mu.Unlock()
-	ontoStatus(&s, k.options.Template)
+	ontoStatus(&s, k.template)
 	for _, size := range []corev1.ResourceName{"hugepages-1Gi", "hugepages-2Mi"} {
 		if _, given := s.Capacity[size]; !given {
 			s.Capacity[size], s.Allocatable[size] = resource.MustParse("0"), resource.MustParse("0")

@@ -18,19 +18,17 @@ const heartbeatWorkers = 4
 // Run keeps the nodes alive until ctx ends, which is no error, and all goroutines have.
 // The nodes stay registered. It may be called once.
 func (ns *Nodes) Run(ctx context.Context) error {
-	if ns.options.Count == 0 {
+	if ns.options.Count == 0 && !ns.options.Adopt {
 		<-ctx.Done()
 		return nil
 	}
-	kubelets := make([]*kubelet, ns.options.Count)
-	for i := range kubelets {
+	for i := range ns.options.Count {
 		k, err := ns.kubelet(i)
 		if err != nil {
 			return err
 		}
-		kubelets[i] = k
+		ns.roster.add(k)
 	}
-	ns.all.Store(&kubelets)
 	ns.options.KubeletVersion = cmp.Or(ns.options.KubeletVersion, ns.serverVersion(ctx), "v1.37.2-fairlead")
 	if err := ns.declare(ctx); err != nil && ctx.Err() == nil {
 		ns.env.Log.Warn("the server may send packets to simulated addresses", "err", err)
@@ -56,16 +54,17 @@ func (ns *Nodes) Run(ctx context.Context) error {
 			all.Go(func() { work(ctx, ns.stageQueue, (*kubelet).playNode) })
 		}
 	}
-	all.Go(func() { ns.followNodes(ctx) })
-	for _, k := range kubelets {
-		all.Go(func() { k.run(ctx) })
+	for _, k := range ns.roster.all() {
+		k.start(ctx)
 	}
+	all.Go(func() { ns.followNodes(ctx) })
 	if l := ns.options.Listener; l != nil {
 		all.Go(func() { _ = ns.served.Serve(l) })
 		<-ctx.Done()
 		ns.served.Close()
 	}
 	all.Wait()
+	ns.running.Wait()
 	ns.watching.Wait()
 	return nil
 }

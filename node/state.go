@@ -5,10 +5,13 @@ import "fairlead.dev/trace"
 // Joined is closed when all nodes have registered and know their pods.
 func (ns *Nodes) Joined() <-chan struct{} { return ns.joined }
 
-// hasJoined counts a node that has registered and knows its pods.
-func (k *kubelet) hasJoined() {
-	if k.absent.Add(-1) == 0 {
-		close(k.joined)
+// hasJoined counts a node that has registered and knows its pods, or will not.
+func (k *kubelet) hasJoined() { k.joins.Do(k.oneJoined) }
+
+// oneJoined counts a node, or the first list of Nodes.
+func (ns *Nodes) oneJoined() {
+	if ns.absent.Add(-1) == 0 {
+		ns.once.Do(func() { close(ns.joined) })
 	}
 }
 

@@ -62,7 +62,12 @@ func ontoStatus(s *corev1.NodeStatus, template *corev1.Node) {
 	}
 	maps.Copy(s.Allocatable, template.Status.Allocatable)
 	s.Images = append(s.Images, template.Status.Images...)
-	to, from := reflect.ValueOf(&s.NodeInfo).Elem(), reflect.ValueOf(&template.Status.NodeInfo).Elem()
+	ontoNodeInfo(&s.NodeInfo, &template.Status.NodeInfo)
+}
+
+// ontoNodeInfo sets the fields that the template has.
+func ontoNodeInfo(i, template *corev1.NodeSystemInfo) {
+	to, from := reflect.ValueOf(i).Elem(), reflect.ValueOf(template).Elem()
 	for i := range from.NumField() {
 		if f := from.Field(i); !f.IsZero() {
 			to.Field(i).Set(f)

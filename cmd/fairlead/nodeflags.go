@@ -14,6 +14,7 @@ type nodeFlags struct {
 	capacity map[string]string
 	template string
 	kinds    []string
+	adopt    bool
 }
 
 func (f *nodeFlags) register(flags *pflag.FlagSet) {
@@ -21,6 +22,8 @@ func (f *nodeFlags) register(flags *pflag.FlagSet) {
 		"capacity of each simulated node, as cpu=8,memory=32Gi,example.com/gpu=2; takes precedence over the template (default cpu=32,memory=256Gi,ephemeral-storage=100Gi,pods=110)")
 	flags.StringSliceVar(&f.kinds, "enable-crds", nil,
 		"kwok's kinds to serve as API objects, in effect at once (Stage,ClusterLogs,...; '*' for all); users that may write Exec and PortForward objects can run programs on the machine that simulates the nodes")
+	flags.BoolVar(&f.adopt, "adopt-nodes", true,
+		"simulate each Node that is applied with the annotation kwok.x-k8s.io/node=fake or fairlead.dev/simulated=true (default true unless --nodes=0)")
 	flags.StringVar(&f.template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo, images) of each simulated node")
 }
 
@@ -50,4 +53,12 @@ func (f *nodeFlags) load() (corev1.ResourceList, *corev1.Node, error) {
 		return nil, nil, usageError{fmt.Errorf("--node-template: %w", err)}
 	}
 	return capacity, template, nil
+}
+
+// adopts returns the value of --adopt-nodes; nil for the default.
+func (f *nodeFlags) adopts(flags *pflag.FlagSet) *bool {
+	if !flags.Changed("adopt-nodes") {
+		return nil
+	}
+	return &f.adopt
 }

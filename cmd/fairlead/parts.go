@@ -124,12 +124,16 @@ func newNodes() *cobra.Command {
 	var made nodeFlags
 	var election electFlags
 	cmd := &cobra.Command{
-		Use:     "nodes",
-		Short:   "Run simulated nodes alone, against any Kubernetes API server",
-		Example: `  fairlead nodes --kubeconfig=.fairlead/kubeconfig --nodes=100`,
-		Args:    noArgs,
+		Use:   "nodes",
+		Short: "Run simulated nodes alone, against any Kubernetes API server, or scale those of a running server",
+		Example: `  # Run 100 nodes in this process
+  fairlead nodes --kubeconfig=.fairlead/kubeconfig --nodes=100
+
+  # Give a running server, such as that of fairlead up, 10 nodes
+  fairlead nodes scale 10`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if count < 1 {
+			if count < 0 || count == 0 && !made.adopt {
 				return usageError{fmt.Errorf("--nodes=%d: want 1 or more", count)}
 			}
 			elect, err := election.elect()
@@ -140,7 +144,7 @@ func newNodes() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := node.Options{Count: count}
+			o := node.Options{Count: count, Adopt: made.adopt}
 			if o.Capacity, o.Template, err = made.load(); err != nil {
 				return err
 			}
@@ -161,6 +165,7 @@ func newNodes() *cobra.Command {
 	cmd.Flags().StringVar(&listen, "kubelet-listen", "127.0.0.1:0", "address at which the API server reaches the kubelets, for logs, exec, attach and port-forward; empty for none")
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
+	cmd.AddCommand(newNodesScale())
 	return cmd
 }
 

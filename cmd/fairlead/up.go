@@ -109,6 +109,7 @@ func newUp() *cobra.Command {
 			if f.options.Ranges, err = ranges.load(cmd.Flags()); err != nil {
 				return err
 			}
+			f.options.AdoptNodes = made.adopts(cmd.Flags())
 			return serve(cmd, f)
 		},
 	}

@@ -324,7 +324,7 @@ func (cp *ControlPlane) parts() (all []part) {
 	if o.Scheduler {
 		all = append(all, part{"Scheduler", "running", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, o.Scheduling) }})
 	}
-	if o.Nodes > 0 {
+	if o.simulates() {
 		all = append(all, part{"Nodes", strconv.Itoa(o.Nodes) + " simulated", func(ctx context.Context, s clientSide) error { return s.nodes(ctx, o.nodes()) }})
 	}
 	return all

@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/trace"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 )
 
 // Options configure a control plane. The zero value is an API server alone that keeps its
@@ -111,6 +112,8 @@ type Options struct {
 	Scheduling scheduler.Options
 	// Nodes is how many nodes to simulate.
 	Nodes int
+	// AdoptNodes makes the nodes simulate applied Nodes too: see node.Options.Adopt. Nil does if there are Nodes.
+	AdoptNodes *bool
 	// NodeCapacity and NodeTemplate describe the nodes; see node.Options.
 	NodeCapacity corev1.ResourceList
 	NodeTemplate *corev1.Node
@@ -178,12 +181,18 @@ func (o Options) sleeps() bool {
 
 // measures reports whether the control plane serves metrics.k8s.io: one that brings pods to nodes does. An API server alone
 // leaves it to metrics-server, as kube-apiserver does.
-func (o Options) measures() bool { return o.Scheduler || o.Nodes > 0 }
+func (o Options) measures() bool { return o.Scheduler || o.simulates() }
+
+// simulates reports whether there are, or may be, simulated nodes.
+func (o Options) simulates() bool { return o.Nodes > 0 || o.adopts() }
+
+// adopts reports whether Nodes that are applied are simulated.
+func (o Options) adopts() bool { return ptr.Deref(o.AdoptNodes, o.Nodes > 0) }
 
 // nodes returns the options of the nodes.
 func (o Options) nodes() node.Options {
 	return node.Options{
-		Count: o.Nodes, Capacity: o.NodeCapacity, Template: o.NodeTemplate, RareHeartbeats: o.pace().rareHeartbeats,
+		Count: o.Nodes, Adopt: o.adopts(), Capacity: o.NodeCapacity, Template: o.NodeTemplate, RareHeartbeats: o.pace().rareHeartbeats,
 		Definitions: o.Definitions, Kinds: o.Kinds, PodCIDR: o.simulatedPods(),
 	}
 }

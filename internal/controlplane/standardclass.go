@@ -20,7 +20,7 @@ import (
 // The default storage class gives claims simulated volumes, as local clusters usually have
 // one.
 func firstObjects(ctx context.Context, o Options, s storage.Store) ([]runtime.Object, error) {
-	if o.Nodes == 0 {
+	if !o.simulates() {
 		return nil, nil
 	}
 	// The store is new if it lacks the namespace that every start creates and no user can

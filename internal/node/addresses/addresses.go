@@ -22,15 +22,30 @@ func Offset(p netip.Prefix, n uint64) (netip.Addr, error) {
 	return netip.AddrFrom4(b), nil
 }
 
-// PodRange returns the part of the pod addresses that the i-th node uses: a /24, or more if the node may have many
-// pods.
-func PodRange(all netip.Prefix, i int, pods int64) (netip.Prefix, error) {
-	width := max(8, bits.Len64(uint64(2*pods+2)))
+// PodRange returns n slots of the pod addresses, a power of two, from the i-th on, of which i is a multiple. A slot is a /24, or
+// more if nodes may have many pods.
+func PodRange(all netip.Prefix, i int, pods int64, n int) (netip.Prefix, error) {
+	width := slotWidth(pods)
 	a, err := Offset(all, uint64(i)<<width)
 	if err != nil {
 		return netip.Prefix{}, err
 	}
-	return netip.PrefixFrom(a, 32-width), nil
+	return netip.PrefixFrom(a, 32-width-bits.TrailingZeros(uint(n))), nil
+}
+
+// slotWidth returns the number of bits of the addresses in a slot, for nodes with a number of pods.
+func slotWidth(pods int64) int { return max(8, bits.Len64(uint64(2*pods+2))) }
+
+// Slots returns how many slots, a power of two, a node with a number of pods takes where slots are for usual ones.
+func Slots(pods, usual int64) int { return 1 << max(0, slotWidth(pods)-slotWidth(usual)) }
+
+// Slot returns the slot of an address, where slots are for a number of pods; -1 for an address outside of the range.
+func Slot(all netip.Prefix, ip netip.Addr, pods int64) int {
+	if !ip.Is4() || !all.Contains(ip) {
+		return -1
+	}
+	b, first := ip.As4(), all.Masked().Addr().As4()
+	return int((binary.BigEndian.Uint32(b[:]) - binary.BigEndian.Uint32(first[:])) >> slotWidth(pods))
 }
 
 // Pool allocates the addresses of a range. It goes through the whole range before it reuses an address, so

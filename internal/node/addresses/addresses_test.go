@@ -35,11 +35,11 @@ func TestPodRanges(t *testing.T) {
 	}{
 		{0, 110, "10.128.0.0/24"}, {1, 110, "10.128.1.0/24"}, {300, 110, "10.129.44.0/24"}, {1, 1000, "10.128.8.0/21"},
 	} {
-		if got, err := PodRange(all, tc.i, tc.pods); err != nil || got.String() != tc.want {
+		if got, err := PodRange(all, tc.i, tc.pods, 1); err != nil || got.String() != tc.want {
 			t.Errorf("node %d with %d pods: %v, %v, want %s", tc.i, tc.pods, got, err, tc.want)
 		}
 	}
-	if got, err := PodRange(all, 1<<15, 110); err == nil {
+	if got, err := PodRange(all, 1<<15, 110, 1); err == nil {
 		t.Errorf("a node past the end gets %v", got)
 	}
 }
