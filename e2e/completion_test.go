@@ -14,14 +14,7 @@ func TestCompletionOfClusters(t *testing.T) {
 		p.cluster("create", name, "--nodes=0")
 	}
 	complete := func(kubeconfig string, args ...string) []string {
-		r := fairlead(t, append([]string{"__complete", "cluster", "--kubeconfig", kubeconfig}, args...)...)
-		var names []string
-		for line := range strings.Lines(r.out) {
-			if !strings.HasPrefix(line, ":") { // the directive to the shell
-				names = append(names, strings.TrimSpace(line))
-			}
-		}
-		return names
+		return completions(t, append([]string{"cluster", "--kubeconfig", kubeconfig}, args...)...)
 	}
 	for _, c := range []struct {
 		args string
@@ -40,4 +33,51 @@ func TestCompletionOfClusters(t *testing.T) {
 	if got := complete(deadKubeconfig(t, closedAddress(t)), "reset", ""); len(got) > 0 {
 		t.Errorf("without a server: %q", got)
 	}
+}
+
+// completions returns what the shell offers after the arguments, of which the last is the word that is being typed.
+func completions(t *testing.T, args ...string) []string {
+	t.Helper()
+	r := fairlead(t, append([]string{"__complete"}, args...)...)
+	var names []string
+	for line := range strings.Lines(r.out) {
+		if !strings.HasPrefix(line, ":") { // the directive to the shell
+			names = append(names, strings.TrimSpace(line))
+		}
+	}
+	return names
+}
+
+// The shell completes kinds, names, namespaces, controllers, and the values of flags.
+func TestCompletionOfValues(t *testing.T) {
+	p := up(t, t.TempDir(), "--in-memory", "--nodes=0")
+	p.kubectl("create", "namespace", "shop")
+	p.kubectl("create", "configmap", "prices", "-n", "shop")
+	for _, c := range []struct {
+		args string
+		want []string
+	}{
+		{"why deployments", []string{"deployments/"}},
+		{"why -n shop configmap/p", []string{"configmap/prices"}},
+		{"trace -n shop cm pri", []string{"prices"}},
+		{"trace cm prices ", nil},
+		{"trace -n sh", []string{"shop"}},
+		{"why -o ", []string{"json", "yaml"}},
+		{"fault add re", []string{"reorder"}},
+		{"fault add fail --verb deletec", []string{"deletecollection"}},
+		{"fault add fail --kind persistentvolumec", []string{"persistentvolumeclaims"}},
+		{"up --clock ", []string{"real", "virtual"}},
+		{"up --controllers *,-garbage", []string{"*,-garbagecollector"}},
+		{"addon apply core", []string{"coredns"}},
+		{"up ", nil},
+	} {
+		args := append([]string{strings.Fields(c.args)[0]}, strings.Split(c.args, " ")[1:]...)
+		if !strings.HasPrefix(c.args, "up") {
+			args = append([]string{args[0], "--kubeconfig", p.Kubeconfig}, args[1:]...)
+		}
+		if got := completions(t, args...); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.args, got, c.want)
+		}
+	}
+	p.stop()
 }

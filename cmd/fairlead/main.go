@@ -94,6 +94,7 @@ client library for Kubernetes talk to it unchanged.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newUp(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newFault(), newClock(), newCluster(), newToken(), newJoin(), newAddon(), newUI(), newDemo(), newAssets(), newVersion())
+	completeCommands(root)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		completion.Args = unknownCommand
