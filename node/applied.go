@@ -41,8 +41,8 @@ func (ns *Nodes) numbered(name string) int {
 	return i - 1
 }
 
-// applied returns the kubelet of a Node that exists. What the Node says of capacity, allocatable resources and versions
-// takes precedence over Options.
+// applied returns the kubelet of a Node that exists. Its capacity, allocatable resources and nodeInfo take precedence over
+// Options.
 func (ns *Nodes) applied(n *corev1.Node) (*kubelet, error) {
 	given, capacity := ns.given(n)
 	least := ns.options.Capacity.Pods().Value()

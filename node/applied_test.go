@@ -26,8 +26,8 @@ func create[T client.Object](t *testing.T, r client.Resource[T], o T) T {
 	return o
 }
 
-// TestAppliedNodes checks that Nodes that are applied with kwok's annotation are simulated, with what they say of themselves,
-// also after a restart; and that other Nodes are left alone.
+// TestAppliedNodes checks that Nodes that are applied with kwok's annotation are simulated with the capacity and nodeInfo that they
+// state, also after a restart; and that other Nodes are left alone.
 func TestAppliedNodes(t *testing.T) {
 	env := served(t)
 	nodes, pods := client.For[*corev1.Node](env.Client), client.For[*corev1.Pod](env.Client).Namespace("default")

@@ -91,7 +91,7 @@ type kubelet struct {
 	index     int // from 0; the first of its slots of the pod addresses
 	slots     int
 	ip        netip.Addr
-	template  *corev1.Node        // Options.Template, or what the Node said before it was simulated; may be nil
+	template  *corev1.Node        // Options.Template with the status that the Node had before it was simulated; may be nil
 	capacity  corev1.ResourceList // of the node
 	existed   bool                // the Node was created by others, and is not created again
 	stop      context.CancelFunc
