@@ -297,6 +297,10 @@ func TestNodeAuthorizer(t *testing.T) {
 	if err := w.admin.Delete().AbsPath(ns+"pods/mine").Param("gracePeriodSeconds", "0").Do(w.ctx).Error(); err != nil {
 		t.Fatal(err)
 	}
+	// The authorizer follows the deletion by its event, as upstream's does; a read of the latest state applies that event.
+	if err := w.admin.Get().AbsPath(ns + "pods/mine").Do(w.ctx).Error(); !apierrors.IsNotFound(err) {
+		t.Fatalf("the deleted pod: %v", err)
+	}
 	for _, request := range []string{
 		"GET " + ns + "pods/mine", "GET " + ns + "secrets/pull-mine", "GET " + ns + "persistentvolumeclaims/mine", "GET /api/v1/persistentvolumes/mine",
 		"GET " + vault + "secrets/stage-mine", "GET " + ns + "serviceaccounts/mine", "GET /apis/resource.k8s.io/v1/namespaces/default/resourceclaims/made-mine",
