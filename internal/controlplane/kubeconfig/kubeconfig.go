@@ -3,6 +3,7 @@
 package kubeconfig
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -12,11 +13,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Context is the name of the context, cluster and user that Write and Merge make.
+// Context is the name of the context, cluster and user of an Entry without a name.
 const Context = "fairlead"
 
 // Entry is one cluster and one user of it.
 type Entry struct {
+	// Name is that of the context, the cluster and the user; "" is Context.
+	Name string
 	// Server is the base URL.
 	Server string
 	// CA, Cert and Key are PEM, embedded in the file so that it stands alone.
@@ -47,6 +50,35 @@ func Merge(path string, e Entry) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
+	return change(path, func(config *api.Config) bool {
+		e.into(config)
+		return true
+	})
+}
+
+// Remove undoes Merge: it removes the context of e, with its cluster and user, from the file at path, if its
+// cluster has the CA of e. If it was the current context, there is none afterwards. It takes the lock as Merge does.
+func Remove(path string, e Entry) error {
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		return nil
+	}
+	return change(path, func(config *api.Config) bool {
+		cluster := config.Clusters[e.ContextName()]
+		if cluster == nil || !bytes.Equal(bytes.TrimSpace(cluster.CertificateAuthorityData), bytes.TrimSpace(e.CA)) {
+			return false // of another control plane, or gone
+		}
+		delete(config.Clusters, e.ContextName())
+		delete(config.AuthInfos, e.ContextName())
+		delete(config.Contexts, e.ContextName())
+		if config.CurrentContext == e.ContextName() {
+			config.CurrentContext = ""
+		}
+		return true
+	})
+}
+
+// change changes the file at path under its lock, unless edit reports that there is no change.
+func change(path string, edit func(*api.Config) bool) error {
 	unlock, err := lock(path)
 	if err != nil {
 		return fmt.Errorf("merge: %w", err)
@@ -59,7 +91,9 @@ func Merge(path string, e Entry) error {
 	if err != nil {
 		return fmt.Errorf("merge into %s: %w", path, err)
 	}
-	e.into(config)
+	if !edit(config) {
+		return nil
+	}
 	b, err := clientcmd.Write(*config)
 	if err != nil {
 		return err
@@ -77,11 +111,20 @@ func DefaultPath() (string, error) {
 	return path, nil
 }
 
+// ContextName is the name of the context.
+func (e Entry) ContextName() string {
+	if e.Name == "" {
+		return Context
+	}
+	return e.Name
+}
+
 func (e Entry) into(config *api.Config) {
-	config.Clusters[Context] = &api.Cluster{Server: e.Server, CertificateAuthorityData: e.CA}
-	config.AuthInfos[Context] = &api.AuthInfo{ClientCertificateData: e.Cert, ClientKeyData: e.Key}
-	config.Contexts[Context] = &api.Context{Cluster: Context, AuthInfo: Context}
-	config.CurrentContext = Context
+	name := e.ContextName()
+	config.Clusters[name] = &api.Cluster{Server: e.Server, CertificateAuthorityData: e.CA}
+	config.AuthInfos[name] = &api.AuthInfo{ClientCertificateData: e.Cert, ClientKeyData: e.Key}
+	config.Contexts[name] = &api.Context{Cluster: name, AuthInfo: name}
+	config.CurrentContext = name
 }
 
 func replace(path string, b []byte) error {

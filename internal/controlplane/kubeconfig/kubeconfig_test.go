@@ -75,3 +75,41 @@ func TestWriteIsPrivate(t *testing.T) {
 		t.Errorf("mode %o", mode)
 	}
 }
+
+// Remove takes away what Merge added, and leaves a context of the same name that belongs to another control plane.
+func TestRemove(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(path, []byte(theirs), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ours := kubeconfig.Entry{Name: "fairlead-a", Server: "https://127.0.0.1:6443", CA: []byte("one\n")}
+	if err := kubeconfig.Merge(path, ours); err != nil {
+		t.Fatal(err)
+	}
+	other := ours
+	other.CA = []byte("another\n")
+	for _, step := range []struct {
+		remove  kubeconfig.Entry
+		left    bool
+		current string
+	}{{other, true, "fairlead-a"}, {ours, false, ""}, {ours, false, ""}} {
+		if err := kubeconfig.Remove(path, step.remove); err != nil {
+			t.Fatal(err)
+		}
+		config, err := clientcmd.LoadFromFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := config.Contexts["fairlead-a"] != nil && config.Clusters["fairlead-a"] != nil && config.AuthInfos["fairlead-a"] != nil
+		if left != step.left || config.CurrentContext != step.current || config.Contexts["work"] == nil {
+			t.Errorf("after the removal of CA %q: left %t, current %q, contexts %v", step.remove.CA, left, config.CurrentContext, config.Contexts)
+		}
+	}
+	gone := filepath.Join(t.TempDir(), "gone")
+	if err := kubeconfig.Remove(gone, ours); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(gone); !os.IsNotExist(err) {
+		t.Errorf("Remove made a file: %v", err)
+	}
+}
