@@ -1,0 +1,94 @@
+package instance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+)
+
+// Commands are what the process of an instance does for other processes of the user. A nil one is refused.
+type Commands struct {
+	// Stop begins the end of the process.
+	Stop func()
+	// Reset removes all objects.
+	Reset func(context.Context) error
+	// Save writes the cluster to a file, Load replaces it by that of a file.
+	Save, Load func(ctx context.Context, file string) (Saved, error)
+}
+
+// Saved describes a saved cluster.
+type Saved struct {
+	Revision int64 `json:"revision"`
+	Keys     int64 `json:"keys"`
+	Bytes    int64 `json:"bytes"`
+}
+
+// Status is the state of a running process.
+type Status struct {
+	// Ready is false until the control plane serves. Record is that of the last start until then.
+	Ready bool `json:"ready"`
+	Record
+}
+
+// fileRequest is the body of a request to save or load.
+type fileRequest struct {
+	File string `json:"file"`
+}
+
+// failure is the body of the response to a command that failed.
+type failure struct {
+	Error string `json:"error"`
+}
+
+func (h *Held) handler(c Commands) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
+		ready := h.ready.Load()
+		if ready == nil {
+			last, err := h.Record()
+			respond(w, Status{Record: last}, err)
+			return
+		}
+		respond(w, Status{true, *ready}, nil)
+	})
+	mux.HandleFunc("POST /stop", func(_ http.ResponseWriter, r *http.Request) {
+		c.Stop()
+		<-r.Context().Done() // the end of the connection is that of the process
+	})
+	mux.HandleFunc("POST /reset", func(w http.ResponseWriter, r *http.Request) {
+		if c.Reset == nil {
+			respond(w, nil, errNotChangeable)
+			return
+		}
+		respond(w, struct{}{}, c.Reset(r.Context()))
+	})
+	mux.HandleFunc("POST /save", onFile(c.Save))
+	mux.HandleFunc("POST /load", onFile(c.Load))
+	return mux
+}
+
+var errNotChangeable = errors.New("a server with --clock=virtual can be neither reset, saved nor loaded: stop it and start another")
+
+func onFile(do func(context.Context, string) (Saved, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var q fileRequest
+		err := json.NewDecoder(r.Body).Decode(&q)
+		if err == nil && do == nil {
+			err = errNotChangeable
+		}
+		var saved Saved
+		if err == nil {
+			saved, err = do(r.Context(), q.File)
+		}
+		respond(w, saved, err)
+	}
+}
+
+func respond(w http.ResponseWriter, result any, err error) {
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		result = failure{err.Error()}
+	}
+	_ = json.NewEncoder(w).Encode(result) // to a client that may be gone
+}

@@ -1,0 +1,110 @@
+package instance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// ErrStopped means that no process has the instance.
+var ErrStopped = errors.New("is not running")
+
+// Process is the running process of an instance, as seen by another one. Make it with Connect.
+type Process struct {
+	instance Instance
+	client   *http.Client
+}
+
+// Connect returns the process of the instance. Errors: ErrStopped.
+func (i Instance) Connect() (*Process, error) {
+	path := i.socketPath()
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", i, ErrStopped)
+	}
+	c.Close()
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
+	return &Process{i, &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
+}
+
+// socketPath is the path of the socket of its process.
+func (i Instance) socketPath() string {
+	if text, err := os.ReadFile(i.path("socket")); err == nil {
+		return strings.TrimSpace(string(text))
+	}
+	return i.path("control.sock")
+}
+
+// Status returns the state of the process.
+func (p *Process) Status(ctx context.Context) (s Status, err error) {
+	return s, p.do(ctx, http.MethodGet, "/status", nil, &s)
+}
+
+// Stop ends the process gracefully and returns when it has ended.
+func (p *Process) Stop(ctx context.Context) error {
+	err := p.do(ctx, http.MethodPost, "/stop", nil, nil)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.As(err, new(refusal)) {
+		return err
+	}
+	return nil // the connection has ended with the process
+}
+
+// Reset removes all objects and returns when the server answers again.
+func (p *Process) Reset(ctx context.Context) error {
+	return p.do(ctx, http.MethodPost, "/reset", nil, nil)
+}
+
+// Save writes the cluster to a file, whose path is absolute.
+func (p *Process) Save(ctx context.Context, file string) (s Saved, err error) {
+	return s, p.do(ctx, http.MethodPost, "/save", fileRequest{file}, &s)
+}
+
+// Load replaces the cluster by that of a file, whose path is absolute, and returns when the server answers again.
+func (p *Process) Load(ctx context.Context, file string) (s Saved, err error) {
+	return s, p.do(ctx, http.MethodPost, "/load", fileRequest{file}, &s)
+}
+
+// refusal is the error of a command that the process has refused.
+type refusal struct{ error }
+
+// do sends a request and decodes the response into result, if that is not nil.
+func (p *Process) do(ctx context.Context, method, path string, body, result any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	q, err := http.NewRequestWithContext(ctx, method, "http://instance"+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	res, err := p.client.Do(q)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.instance, err)
+	}
+	defer res.Body.Close()
+	switch res.StatusCode {
+	case http.StatusOK:
+		if result == nil {
+			return nil
+		}
+		return json.NewDecoder(res.Body).Decode(result)
+	case http.StatusNotFound:
+		return refusal{fmt.Errorf("the process of %s is of another version, which does not know this command", p.instance)}
+	}
+	var f failure
+	if err := json.NewDecoder(res.Body).Decode(&f); err != nil {
+		return fmt.Errorf("%s: %w", p.instance, err)
+	}
+	return refusal{errors.New(f.Error)}
+}
