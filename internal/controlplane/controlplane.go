@@ -111,7 +111,7 @@ func begin(ctx context.Context, o Options, base *Frozen) (*ControlPlane, error) 
 
 func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	o := cp.options
-	if err := checkDataDir(o.DataDir); err != nil {
+	if err := CheckDataDir(o.DataDir); err != nil {
 		return err
 	}
 	if cp.base != nil {
@@ -185,8 +185,10 @@ func (cp *ControlPlane) listen() (err error) {
 		cp.advertised = o.Front.Address
 		return nil
 	}
-	if cp.listener, err = listen(o.Network, o.Listen); err != nil {
-		return err
+	if cp.listener = o.Listener; cp.listener == nil {
+		if cp.listener, err = listen(o.Network, o.Listen); err != nil {
+			return err
+		}
 	}
 	if cp.advertised, err = advertised(o, cp.listener.Addr()); err != nil {
 		return err
@@ -296,7 +298,7 @@ func (cp *ControlPlane) writeClientFiles() error {
 	if err != nil {
 		return err
 	}
-	cp.entry = kubeconfig.Entry{Server: cp.URL(), CA: cp.credentials.servingCA, Cert: cert, Key: key}
+	cp.entry = kubeconfig.Entry{Name: cp.options.Context, Server: cp.URL(), CA: cp.credentials.servingCA, Cert: cert, Key: key}
 	if cp.options.Network != nil && cp.options.Clock == nil || cp.options.Front != nil {
 		return nil // no other process can reach it, or the Front's owner writes them
 	}

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"slices"
 	"time"
@@ -39,6 +40,8 @@ type Options struct {
 	// Listen is the address of the API server; "" is the first free port of
 	// 127.0.0.1 from 6443 on.
 	Listen string
+	// Listener, if not nil, is an open port of the API server, in place of Listen. The control plane closes it.
+	Listener net.Listener
 	// Network, if not nil, replaces the machine's network: the API server listens on it, and reaches webhooks and other
 	// API servers by it. Then no file is written for clients.
 	Network *memnet.Network
@@ -101,6 +104,8 @@ type Options struct {
 	CBOR bool
 	// Kubeconfig is where to write the kubeconfig; "" is a file in DataDir.
 	Kubeconfig string
+	// Context is the name of the kubeconfig's context; "" is kubeconfig.Context.
+	Context string
 
 	// Controllers to run, in CheckControllers' format.
 	Controllers []string
