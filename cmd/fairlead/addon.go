@@ -17,7 +17,7 @@ import (
 )
 
 func newAddon() *cobra.Command {
-	var path string
+	var from target
 	cmd := &cobra.Command{
 		Use:   "addon",
 		Short: "Apply CoreDNS and kube-proxy to a cluster of real nodes",
@@ -28,9 +28,9 @@ fitted to the cluster: its version, its DNS address, the URL of its API server.`
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	registerKubeconfig(cmd.PersistentFlags(), &path)
+	from.register(cmd, cmd.PersistentFlags())
 	cmd.AddCommand(
-		newAddonDo(&path, "apply", "Apply an add-on by server-side apply", func(ctx context.Context, out io.Writer, c *client.Client, objects []*manifest.Object) error {
+		newAddonDo(&from, "apply", "Apply an add-on by server-side apply", func(ctx context.Context, out io.Writer, c *client.Client, objects []*manifest.Object) error {
 			if err := manifest.Apply(ctx, c, objects); err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ fitted to the cluster: its version, its DNS address, the URL of its API server.`
 			}
 			return nil
 		}),
-		newAddonDo(&path, "print", "Print the manifest of an add-on", func(_ context.Context, out io.Writer, _ *client.Client, objects []*manifest.Object) error {
+		newAddonDo(&from, "print", "Print the manifest of an add-on", func(_ context.Context, out io.Writer, _ *client.Client, objects []*manifest.Object) error {
 			for i, o := range objects {
 				text, err := yaml.Marshal(o)
 				if err != nil {
@@ -69,7 +69,7 @@ fitted to the cluster: its version, its DNS address, the URL of its API server.`
 }
 
 // newAddonDo returns a command that does something with the objects of an add-on.
-func newAddonDo(path *string, verb, short string, do func(context.Context, io.Writer, *client.Client, []*manifest.Object) error) *cobra.Command {
+func newAddonDo(from *target, verb, short string, do func(context.Context, io.Writer, *client.Client, []*manifest.Object) error) *cobra.Command {
 	var o addon.Options
 	cmd := &cobra.Command{
 		Use: verb + " NAME", Short: short,
@@ -87,7 +87,7 @@ func newAddonDo(path *string, verb, short string, do func(context.Context, io.Wr
 			if o.Replicas < 0 {
 				return usageError{fmt.Errorf("--replicas=%d: want 0 or more", o.Replicas)}
 			}
-			return withServer(cmd.Context(), *path, "fairlead-addon", func(ctx context.Context, c *client.Client, config *rest.Config) error {
+			return withServer(cmd.Context(), from, "fairlead-addon", func(ctx context.Context, c *client.Client, config *rest.Config) error {
 				objects, err := a.Objects(ctx, c, config, o)
 				if err != nil {
 					return err

@@ -19,7 +19,10 @@ import (
 )
 
 // clockFlags are the common flags of `clock`'s commands.
-type clockFlags struct{ kubeconfig, output string }
+type clockFlags struct {
+	target target
+	output string
+}
 
 func newClock() *cobra.Command {
 	var f clockFlags
@@ -49,7 +52,7 @@ for it, and leases, CronJobs and timestamps go by it.`,
 			return f.show(cmd.OutOrStdout(), now)
 		},
 	}
-	registerKubeconfig(cmd.PersistentFlags(), &f.kubeconfig)
+	f.target.register(cmd, cmd.PersistentFlags())
 	cmd.PersistentFlags().StringVarP(&f.output, "output", "o", "", "output format: json")
 	cmd.AddCommand(newClockAdvance(&f), newClockRun(&f))
 	return cmd
@@ -123,7 +126,7 @@ func (f *clockFlags) connectTo() (c *client.Client, namespace string, err error)
 	if f.output != "" && f.output != "json" {
 		return nil, "", usageError{fmt.Errorf("-o %s: want json", f.output)}
 	}
-	config, namespace, err := loadConfig(f.kubeconfig)
+	config, namespace, err := f.target.load()
 	if err != nil {
 		return nil, "", err
 	}

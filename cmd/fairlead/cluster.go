@@ -20,9 +20,10 @@ import (
 
 // clusterFlags are the common flags of `cluster`'s commands.
 type clusterFlags struct {
-	kubeconfig, output string
-	timeout            time.Duration
-	// connect returns a client of the server, and print writes clusters; nil for the server of kubeconfig and the format
+	target  target
+	output  string
+	timeout time.Duration
+	// connect returns a client of the server, and print writes clusters; nil for the server of target and the format
 	// of output.
 	connect func(context.Context) (*clusters.Client, error)
 	print   func(ctx context.Context, c *clusters.Client, all ...*clusters.Cluster) error
@@ -51,7 +52,7 @@ controllers and nodes. They are in memory, and end with the server.`,
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	registerKubeconfig(cmd.PersistentFlags(), &f.kubeconfig)
+	f.target.register(cmd, cmd.PersistentFlags())
 	cmd.PersistentFlags().StringVarP(&f.output, "output", "o", "", "output format: json or yaml")
 	f.addCommands(cmd)
 	cmd.AddCommand(newClusterKubeconfig(&f))
@@ -221,7 +222,7 @@ func (f *clusterFlags) do(cmd *cobra.Command, call func(context.Context, *cluste
 }
 
 func (f *clusterFlags) fromKubeconfig(ctx context.Context) (*clusters.Client, error) {
-	config, _, err := loadConfig(f.kubeconfig)
+	config, _, err := f.target.load()
 	if err != nil {
 		return nil, err
 	}

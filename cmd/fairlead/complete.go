@@ -118,8 +118,7 @@ func matching(values []string, prefix string) (all []string) {
 func ask(cmd *cobra.Command, question func(ctx context.Context, c *client.Client, namespace string) ([]string, error)) ([]string, error) {
 	ctx, stop := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer stop()
-	path, _ := cmd.Flags().GetString("kubeconfig")
-	c, namespace, err := connectTo(path)
+	c, namespace, err := connectTo(targetOf(cmd))
 	if err != nil {
 		return nil, err
 	}

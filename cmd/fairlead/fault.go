@@ -21,11 +21,12 @@ import (
 )
 
 type faultFlags struct {
-	kubeconfig, output string
-	kind               string
-	fault              faults.Fault
-	delay              time.Duration
-	all                bool
+	target target
+	output string
+	kind   string
+	fault  faults.Fault
+	delay  time.Duration
+	all    bool
 }
 
 func newFault() *cobra.Command {
@@ -38,7 +39,7 @@ and for learning. fairlead trace shows their effects on events and requests.`,
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	registerKubeconfig(cmd.PersistentFlags(), &f.kubeconfig)
+	f.target.registerKubeconfig(cmd.PersistentFlags())
 	cmd.PersistentFlags().StringVarP(&f.output, "output", "o", "", "output format: json")
 	cmd.AddCommand(newFaultAdd(&f), newFaultList(&f), newFaultRemove(&f))
 	return cmd
@@ -151,7 +152,7 @@ func (f *faultFlags) connect() (*client.Client, error) {
 	if f.output != "" && f.output != "json" {
 		return nil, usageError{fmt.Errorf("-o %s: want json", f.output)}
 	}
-	c, _, err := connectTo(f.kubeconfig)
+	c, _, err := connectTo(&f.target)
 	return c, err
 }
 

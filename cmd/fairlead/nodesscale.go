@@ -38,7 +38,8 @@ type nodeScale struct {
 }
 
 func newNodesScale() *cobra.Command {
-	var path, prefix, template string
+	var from target
+	var prefix, template string
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "scale N",
@@ -71,7 +72,7 @@ a node first if that matters. The Nodes stay as they are when the server starts 
 					return usageError{fmt.Errorf("--node-template: %w", err)}
 				}
 			}
-			config, _, err := loadConfig(path)
+			config, _, err := from.load()
 			if err != nil {
 				return err
 			}
@@ -85,7 +86,7 @@ a node first if that matters. The Nodes stay as they are when the server starts 
 			return s.run(ctx)
 		},
 	}
-	registerKubeconfig(cmd.Flags(), &path)
+	from.register(cmd, cmd.Flags())
 	cmd.Flags().StringVar(&prefix, "prefix", "node-", "beginning of the nodes' names, before their number")
 	cmd.Flags().StringVar(&template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo) of the nodes that are created (default those of the process that simulates them)")
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "how long to wait until the nodes are Ready")

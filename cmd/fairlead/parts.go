@@ -21,7 +21,7 @@ func registerControllers(flags *pflag.FlagSet, list *[]string) {
 }
 
 func newControllers() *cobra.Command {
-	var path string
+	var from target
 	var names []string
 	var election electFlags
 	var signing signingFlags
@@ -40,7 +40,7 @@ func newControllers() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			config, _, err := loadConfig(path)
+			config, _, err := from.load()
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ func newControllers() *cobra.Command {
 			})
 		},
 	}
-	registerKubeconfig(cmd.Flags(), &path)
+	from.register(cmd, cmd.Flags())
 	election.registerPart(cmd.Flags())
 	registerControllers(cmd.Flags(), &names)
 	signing.register(cmd.Flags())
@@ -65,7 +65,8 @@ func newControllers() *cobra.Command {
 }
 
 func newScheduler() *cobra.Command {
-	var path, scheduling string
+	var from target
+	var scheduling string
 	var election electFlags
 	cmd := &cobra.Command{
 		Use:     "scheduler",
@@ -81,7 +82,7 @@ func newScheduler() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			config, _, err := loadConfig(path)
+			config, _, err := from.load()
 			if err != nil {
 				return err
 			}
@@ -90,7 +91,7 @@ func newScheduler() *cobra.Command {
 			})
 		},
 	}
-	registerKubeconfig(cmd.Flags(), &path)
+	from.register(cmd, cmd.Flags())
 	registerScheduling(cmd.Flags(), &scheduling)
 	election.registerPart(cmd.Flags())
 	return cmd
@@ -117,7 +118,7 @@ func loadScheduling(path string) (scheduler.Options, error) {
 }
 
 func newNodes() *cobra.Command {
-	var path string
+	var from target
 	var count int
 	var stages []string
 	var listen string
@@ -140,7 +141,7 @@ func newNodes() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			config, _, err := loadConfig(path)
+			config, _, err := from.load()
 			if err != nil {
 				return err
 			}
@@ -159,7 +160,7 @@ func newNodes() *cobra.Command {
 			})
 		},
 	}
-	registerKubeconfig(cmd.Flags(), &path)
+	from.register(cmd, cmd.Flags())
 	election.registerPart(cmd.Flags())
 	cmd.Flags().IntVar(&count, "nodes", 3, "number of simulated nodes")
 	cmd.Flags().StringVar(&listen, "kubelet-listen", "127.0.0.1:0", "address at which the API server reaches the kubelets, for logs, exec, attach and port-forward; empty for none")

@@ -18,6 +18,8 @@ type progress struct {
 		out        io.Writer
 	}
 	mark string
+	// report, if not nil, is called with each step, too.
+	report func(startReport)
 }
 
 func newProgress(out *os.File) *progress {
@@ -30,11 +32,17 @@ func newProgress(out *os.File) *progress {
 }
 
 func (p *progress) step(what, detail string) {
+	if p.report != nil {
+		p.report(startReport{Step: what, Detail: detail})
+	}
 	p.line(fmt.Sprintf(" %s %-12s %s", p.mark, what, detail))
 }
 
 // warn is a step that one should know something about.
 func (p *progress) warn(what, detail string) {
+	if p.report != nil {
+		p.report(startReport{Step: what, Detail: detail, Warn: true})
+	}
 	p.line(fmt.Sprintf(" ! %-12s %s", what, detail))
 }
 

@@ -27,7 +27,10 @@ const requestTimeout = time.Minute
 const signatureTimeout = 10 * time.Second
 
 // tokenFlags are the common flags of `token`'s commands.
-type tokenFlags struct{ kubeconfig, output string }
+type tokenFlags struct {
+	target target
+	output string
+}
 
 func newToken() *cobra.Command {
 	var f tokenFlags
@@ -42,7 +45,7 @@ the ConfigMaps cluster-info, kubeadm-config and kubelet-config, and the rules of
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	registerKubeconfig(cmd.PersistentFlags(), &f.kubeconfig)
+	f.target.register(cmd, cmd.PersistentFlags())
 	cmd.PersistentFlags().StringVarP(&f.output, "output", "o", "", "output format: json or yaml")
 	cmd.AddCommand(newTokenCreate(&f), newTokenList(&f), newTokenDelete(&f))
 	return cmd
@@ -188,14 +191,14 @@ func (f *tokenFlags) do(cmd *cobra.Command, call func(context.Context, *client.C
 	if f.output != "" && f.output != "json" && f.output != "yaml" {
 		return usageError{fmt.Errorf("-o %s: want json or yaml", f.output)}
 	}
-	return withServer(cmd.Context(), f.kubeconfig, "fairlead-token", call)
+	return withServer(cmd.Context(), &f.target, "fairlead-token", call)
 }
 
 // withServer calls a function that sends a few requests, with a client of a kubeconfig's server.
-func withServer(ctx context.Context, path, userAgent string, call func(context.Context, *client.Client, *rest.Config) error) error {
+func withServer(ctx context.Context, from *target, userAgent string, call func(context.Context, *client.Client, *rest.Config) error) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	config, _, err := loadConfig(path)
+	config, _, err := from.load()
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,12 @@ import (
 )
 
 type traceFlags struct {
-	kubeconfig, namespace, output string
-	revision                      int64
-	since, slow                   time.Duration
-	limit                         int
-	all, tree                     bool
+	target            target
+	namespace, output string
+	revision          int64
+	since, slow       time.Duration
+	limit             int
+	all, tree         bool
 }
 
 func newTrace() *cobra.Command {
@@ -55,7 +56,7 @@ Without --rv or --since it follows new events, until Ctrl-C.`,
 		},
 	}
 	flags := cmd.Flags()
-	registerKubeconfig(flags, &f.kubeconfig)
+	f.target.register(cmd, flags)
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "the object's namespace (default that of the kubeconfig)")
 	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "events of all namespaces")
 	flags.Int64Var(&f.revision, "rv", 0, "the event with this resourceVersion")
@@ -87,7 +88,7 @@ func (f *traceFlags) check(args []string) (what [2]string, err error) {
 }
 
 func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]string) error {
-	c, namespace, err := connectTo(f.kubeconfig)
+	c, namespace, err := connectTo(&f.target)
 	if err != nil {
 		return err
 	}
@@ -156,9 +157,9 @@ func (f *traceFlags) unknown() error {
 	return fmt.Errorf("the trace does not have revision %d", f.revision)
 }
 
-// connectTo makes a client from a kubeconfig, and returns the kubeconfig's namespace too.
-func connectTo(path string) (*client.Client, string, error) {
-	config, namespace, err := loadConfig(path)
+// connectTo makes a client of a server, and returns the kubeconfig's namespace too.
+func connectTo(from *target) (*client.Client, string, error) {
+	config, namespace, err := from.load()
 	if err != nil {
 		return nil, "", err
 	}

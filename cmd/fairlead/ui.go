@@ -16,7 +16,7 @@ import (
 )
 
 func newUI() *cobra.Command {
-	var kubeconfig string
+	var from target
 	cmd := &cobra.Command{
 		Use:   "ui",
 		Short: "Print a link to the server's page, which logs in as the kubeconfig's user",
@@ -24,17 +24,17 @@ func newUI() *cobra.Command {
 through time, watchers and queues. The link is good for one login within ten minutes.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return printLink(cmd.Context(), cmd.OutOrStdout(), kubeconfig)
+			return printLink(cmd.Context(), cmd.OutOrStdout(), &from)
 		},
 	}
-	registerKubeconfig(cmd.Flags(), &kubeconfig)
+	from.register(cmd, cmd.Flags())
 	return cmd
 }
 
-func printLink(ctx context.Context, out io.Writer, kubeconfig string) error {
+func printLink(ctx context.Context, out io.Writer, from *target) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	c, _, err := connectTo(kubeconfig)
+	c, _, err := connectTo(from)
 	if err != nil {
 		return err
 	}

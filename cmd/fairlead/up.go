@@ -2,22 +2,18 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"fairlead.dev/internal/clusters"
 	"fairlead.dev/internal/controlplane"
-	"fairlead.dev/internal/controlplane/kubeconfig"
 	"fairlead.dev/internal/procstart"
 	"fairlead.dev/internal/procwait"
 	"fairlead.dev/internal/server/faults"
@@ -40,10 +36,15 @@ type serveFlags struct {
 	kept    string
 	limits  limitFlags
 	clock   string
+	// name and detach are flags of `up` alone.
+	name   string
+	detach bool
+	// runs is the instance that the process has; nil for a server that belongs to its parent.
+	runs *hosting
 }
 
 func (f *serveFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.options.DataDir, "data-dir", ".fairlead", "data directory (default with --in-memory and --parent-pid or --stdin a temporary one, removed at the end)")
+	flags.StringVar(&f.options.DataDir, "data-dir", defaultDataDir, "data directory (default with --in-memory and --parent-pid or --stdin a temporary one, removed at the end)")
 	flags.BoolVar(&f.options.InMemory, "in-memory", false, "keep only the kubeconfig and the CA certificate on disk")
 	flags.StringSliceVar(&f.options.Etcd.Servers, "etcd-servers", nil, "client URLs of an etcd cluster to use as the store; data-dir then has keys, certificates and the kubeconfig")
 	flags.StringVar(&f.options.Etcd.CAFile, "etcd-cafile", "", "CA of the etcd servers' certificates (default the system's)")
@@ -59,7 +60,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	f.limits.register(flags)
 	flags.Var(gates{"CBORServingAndStorage": &f.options.CBOR}, "feature-gates", "feature gates of kube-apiserver, as name=true, separated by commas; the only one is CBORServingAndStorage, for CBOR on the wire (default false)")
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
-	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
+	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead, or fairlead-NAME, to your own kubeconfig and make it current (default with --name and --detach)")
 	flags.IntVar(&f.lives, "trace-events", 16384, "number of recent events to record for fairlead trace; 0 for none")
 	f.otlp.register(flags)
 	flags.StringVar(&f.kept, "watch-history", "32Mi", "memory for the recent changes of each resource; a watch that starts earlier reads them from the store (see --history)")
@@ -83,6 +84,14 @@ func newUp() *cobra.Command {
 		Short: "Run a whole control plane: store, API server, controllers, scheduler, simulated nodes",
 		Example: `  # Everything, kept under ./.fairlead
   fairlead up
+
+  # In the background, and its end
+  fairlead up -d
+  fairlead down
+
+  # Another one by its name, from any directory
+  fairlead up -d --name=shop
+  fairlead list
 
   # Nothing kept, a free port, one line of JSON when ready
   fairlead up --in-memory --listen=127.0.0.1:0 -o json
@@ -114,6 +123,8 @@ func newUp() *cobra.Command {
 		},
 	}
 	f.register(cmd.Flags())
+	registerName(cmd, cmd.Flags(), &f.name, "keep the data in your state directory under this name, and find the server by it from any directory (default FAIRLEAD_NAME)")
+	cmd.Flags().BoolVarP(&f.detach, "detach", "d", false, "run in the background; return when the server is ready")
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
 	registerScheduling(cmd.Flags(), &scheduling)
@@ -171,6 +182,17 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	if err := f.checkClock(); err != nil {
 		return usageError{err}
 	}
+	if f.parent > 0 || f.stdin {
+		return f.serveParent(cmd)
+	}
+	return f.serveInstance(cmd)
+}
+
+// serveParent runs a control plane that ends with the process that started it.
+func (f serveFlags) serveParent(cmd *cobra.Command) error {
+	if f.detach || f.name != "" {
+		return usageError{errors.New("--detach and --name exclude --parent-pid and --stdin, whose servers end with the process that started them")}
+	}
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	if f.parent > 0 {
@@ -180,6 +202,19 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 			stop()
 		}()
 	}
+	if f.options.InMemory && !cmd.Flags().Changed("data-dir") {
+		// A parent that is killed cannot remove a directory of its own.
+		var err error
+		if f.options.DataDir, err = os.MkdirTemp("", "fairlead-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(f.options.DataDir)
+	}
+	return f.runOnClock(ctx, cmd)
+}
+
+// runOnClock runs a control plane on the clock of the flags.
+func (f serveFlags) runOnClock(ctx context.Context, cmd *cobra.Command) error {
 	if f.clock == "virtual" {
 		return serveVirtual(ctx, cmd, f)
 	}
@@ -199,20 +234,14 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 		return err
 	}
 	defer stopExport()
-	into := ""
-	if f.merge {
-		if into, err = kubeconfig.DefaultPath(); err != nil {
-			return fmt.Errorf("--merge-kubeconfig: %w", err)
-		}
-	}
-	if f.options.InMemory && (f.parent > 0 || f.stdin) && !cmd.Flags().Changed("data-dir") {
-		// A parent that is killed cannot remove a directory of its own.
-		if f.options.DataDir, err = os.MkdirTemp("", "fairlead-"); err != nil {
-			return err
-		}
-		defer os.RemoveAll(f.options.DataDir)
+	into, err := f.mergeInto(cmd.Flags())
+	if err != nil {
+		return err
 	}
 	p := newProgress(os.Stderr)
+	if f.runs != nil {
+		p.report = f.runs.report
+	}
 	f.options.Progress, f.options.Warning, f.options.Log = p.step, p.warn, slog.Default()
 	if f.hosts || f.stdin {
 		f.options.Host = clusters.New(clusters.Options{
@@ -273,43 +302,4 @@ func waitForEnd(ctx context.Context, p *progress, cp *controlplane.ControlPlane)
 	default:
 		return err
 	}
-}
-
-// announce prints for people or machines that the control plane is ready. It merges the
-// kubeconfig into the file at into, if that is not "".
-func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serveFlags, into string, ready time.Duration) error {
-	if into != "" {
-		if err := kubeconfig.Merge(into, cp.Entry()); err != nil {
-			return err
-		}
-		p.step("Kubeconfig", "context "+kubeconfig.Context+" in "+into+", now the current one")
-	}
-	if f.output == "json" {
-		return json.NewEncoder(out).Encode(struct {
-			Server      string `json:"server"`
-			Kubeconfig  string `json:"kubeconfig"`
-			CAFile      string `json:"caFile"`
-			Etcd        string `json:"etcd,omitempty"`
-			Page        string `json:"page"`
-			PID         int    `json:"pid"`
-			ReadyMillis int64  `json:"readyMillis"`
-		}{cp.URL(), cp.KubeconfigPath(), cp.CAPath(), cp.EtcdURL(), cp.PageURL(), os.Getpid(), ready.Milliseconds()})
-	}
-	kept := "everything is kept in " + f.options.DataDir
-	if f.options.InMemory {
-		kept = "nothing is kept"
-	} else if len(f.options.Etcd.Servers) > 0 {
-		kept = "everything is kept in etcd"
-	}
-	export := ""
-	if into == "" {
-		path, err := filepath.Abs(cp.KubeconfigPath())
-		if err != nil {
-			return err
-		}
-		export = "  export KUBECONFIG=" + shellQuote(path) + "\n"
-	}
-	p.line(fmt.Sprintf("Ready in %d ms. Next:\n\n%s  kubectl get nodes\n  kubectl create deployment web --image=nginx --replicas=3\n  kubectl get pods --watch\n\nSee what happens at %s\n(good for one login; `fairlead ui` makes another). Ctrl-C stops it; %s.",
-		ready.Milliseconds(), export, cp.PageURL(), kept))
-	return nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/virtualclock"
 )
@@ -80,7 +79,7 @@ func (f *serveFlags) checkClock() error {
 
 // serveVirtual runs a control plane on a virtual clock until ctx ends or a part of it fails.
 func serveVirtual(ctx context.Context, cmd *cobra.Command, f serveFlags) error {
-	listener, err := controlplane.Listen(f.options.Listen)
+	listener, err := f.listen()
 	if err != nil {
 		return err
 	}

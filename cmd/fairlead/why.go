@@ -18,8 +18,9 @@ import (
 )
 
 type whyFlags struct {
-	kubeconfig, namespace, output string
-	watch                         bool
+	target            target
+	namespace, output string
+	watch             bool
 }
 
 func newWhy() *cobra.Command {
@@ -45,7 +46,7 @@ root causes, with the objects that each affects.`,
 			return f.run(cmd.Context(), cmd.OutOrStdout(), object)
 		},
 	}
-	registerKubeconfig(cmd.Flags(), &f.kubeconfig)
+	f.target.register(cmd, cmd.Flags())
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "the object's namespace (default that of the kubeconfig)")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "output format: json or yaml")
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "print the explanation again whenever it changes, until Ctrl-C")
@@ -68,7 +69,7 @@ func (f *whyFlags) check(args []string) (object [2]string, err error) {
 }
 
 func (f *whyFlags) run(ctx context.Context, out io.Writer, object [2]string) error {
-	c, namespace, err := connectTo(f.kubeconfig)
+	c, namespace, err := connectTo(&f.target)
 	if err != nil {
 		return err
 	}

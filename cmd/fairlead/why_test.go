@@ -38,7 +38,7 @@ func startExplained(t *testing.T, o controlplane.Options) *explained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &explained{t, o.Trace, c, whyFlags{kubeconfig: cp.KubeconfigPath()}}
+	return &explained{t, o.Trace, c, whyFlags{target: target{kubeconfig: cp.KubeconfigPath()}}}
 }
 
 // make creates objects, each in YAML below a path.
