@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/storage"
@@ -20,6 +21,8 @@ const sharedKeys = watchcache.Root + "fairlead-pki"
 func loadAuthority(ctx context.Context, o Options, s storage.Store) (*pki.Authority, error) {
 	dir := filepath.Join(o.DataDir, pkiDir)
 	switch {
+	case o.InMemory && o.State != nil:
+		return pki.Unmarshal(o.State.keys, o.realTime())
 	case o.InMemory:
 		return pki.New(o.realTime())
 	case len(o.Etcd.Servers) > 0:
@@ -75,7 +78,7 @@ func readShared(ctx context.Context, s storage.Store) (*pki.Authority, storage.R
 	if err != nil || len(res.KVs) == 0 {
 		return nil, 0, err
 	}
-	a, err := pki.Unmarshal(res.KVs[0].Value)
+	a, err := pki.Unmarshal(res.KVs[0].Value, time.Now)
 	return a, res.KVs[0].ModRevision, err
 }
 

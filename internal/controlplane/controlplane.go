@@ -80,6 +80,8 @@ type ControlPlane struct {
 	stopping atomic.Bool
 	stopped  chan struct{}
 	stopErr  error
+	// beforeClose is called when the server has ended, and the store has not been closed; nil for nothing.
+	beforeClose func()
 }
 
 // Start starts a control plane and returns when its API server answers; the parts of the

@@ -75,3 +75,12 @@ func removeEntries(dir string, selected func(name string) bool) error {
 	}
 	return err
 }
+
+// HasStore reports whether a data directory has a store.
+func HasStore(dir string) (bool, error) {
+	_, err := os.Stat(filepath.Join(dir, storeDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

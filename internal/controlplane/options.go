@@ -33,6 +33,8 @@ type Options struct {
 	// InMemory keeps only the files for clients on disk: the kubeconfig and the CA's
 	// certificate.
 	InMemory bool
+	// State, if not nil, is the state to begin with, in place of that of the data directory.
+	State *State
 	// Etcd is the cluster that stores everything except the content of DataDir then: the
 	// keys and certificates, which all servers on one cluster must share, and the files for
 	// clients.

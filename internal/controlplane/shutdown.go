@@ -34,6 +34,9 @@ func (cp *ControlPlane) shutdown() error {
 		cp.etcd.close()
 	}
 	cp.addresses.close()
+	if cp.beforeClose != nil {
+		cp.beforeClose()
+	}
 	if cp.store != nil {
 		errs = append(errs, cp.store.Close())
 	}

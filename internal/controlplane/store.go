@@ -70,6 +70,9 @@ const DefaultEtcdPrefix = "/registry"
 // openStore opens the store of the options; its error has one line.
 func openStore(ctx context.Context, o Options) (store, error) {
 	if len(o.Etcd.Servers) > 0 {
+		if o.State != nil {
+			return nil, ErrInEtcd
+		}
 		if o.InMemory {
 			return nil, errors.New("an etcd cluster and a store in memory exclude each other: choose one")
 		}
@@ -80,7 +83,11 @@ func openStore(ctx context.Context, o Options) (store, error) {
 
 func openLocal(o Options) (store, error) {
 	if o.InMemory {
-		s, err := local.Open("", local.Options{InMemory: true, History: o.History, MaxBytes: o.MaxStoreBytes, Trace: o.Trace})
+		options := local.Options{InMemory: true, History: o.History, MaxBytes: o.MaxStoreBytes, Trace: o.Trace}
+		if o.State != nil {
+			return local.RestoreInMemory(options, o.State.content.Revision, o.State.content.KVs, o.State.content.Leases), nil
+		}
+		s, err := local.Open("", options)
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +96,11 @@ func openLocal(o Options) (store, error) {
 	dir := filepath.Join(o.DataDir, storeDir)
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	if o.State != nil {
+		if err := o.State.Replace(o.DataDir); err != nil {
+			return nil, err
+		}
 	}
 	s, err := local.Open(dir, local.Options{History: o.History, Fsync: o.Fsync, NoSync: o.NoSync, AcceptTornTail: o.AcceptTornTail, Trace: o.Trace, Logger: o.Log})
 	if errors.Is(err, local.ErrInUse) {

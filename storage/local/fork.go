@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"time"
 
 	"fairlead.dev/storage"
 
@@ -33,12 +34,43 @@ func (s *Store) Fork(ctx context.Context, at storage.Revision, f ForkOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	fork := &Store{}
-	fork.failure.init(o.Logger)
-	fork.assemble(o, img)
-	fork.start(o)
-	fork.failure.open()
-	return fork, nil
+	return begin(o, img), nil
+}
+
+// RestoreInMemory returns a store in memory that holds kvs, each at its revisions, and leases, with their full TTL. It is at
+// revision r, which none of kvs exceeds, and has no history of before. Of the Options, History, MaxBytes, Trace and Logger
+// are used.
+func RestoreInMemory(o Options, r storage.Revision, kvs []*storage.KeyValue, all []storage.Lease) *Store {
+	o.InMemory = true
+	img := engine.NewImage()
+	img.Rev, img.Compacted = r, r
+	now := time.Now()
+	for _, l := range all {
+		img.Leases.Grant(l.ID, l.TTL, now)
+	}
+	for _, kv := range kvs {
+		load(img, kv)
+	}
+	return begin(o.withDefaults(), img)
+}
+
+// begin returns a store in memory with the content of img.
+func begin(o Options, img *engine.Image) *Store {
+	s := &Store{}
+	s.failure.init(o.Logger)
+	s.assemble(o, img)
+	s.start(o)
+	s.failure.open()
+	return s
+}
+
+// load adds a key to the content of a store.
+func load(img *engine.Image, kv *storage.KeyValue) {
+	v, e := mvcc.NewVersion(*kv, 0, false), &mvcc.Entry{}
+	e.Head.Store(v)
+	img.Tree.Load(kv.Key, e)
+	img.Live.Replace(nil, v)
+	img.Leases.Rebind(nil, kv)
 }
 
 // image returns the content of the store at a revision, except keys with the prefixes, with versions of its own.
@@ -60,11 +92,7 @@ func (s *Store) image(ctx context.Context, at storage.Revision, without []string
 		if kv.Lease != 0 && kept.Find(kv.Lease) == nil || hasPrefix(kv.Key, without) {
 			continue
 		}
-		v, e := mvcc.NewVersion(*kv, 0, false), &mvcc.Entry{}
-		e.Head.Store(v)
-		img.Tree.Load(kv.Key, e)
-		img.Live.Replace(nil, v)
-		img.Leases.Rebind(nil, kv)
+		load(img, kv)
 	}
 	return img, nil
 }

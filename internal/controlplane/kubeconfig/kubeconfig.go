@@ -56,6 +56,23 @@ func Merge(path string, e Entry) error {
 	})
 }
 
+// Renew replaces the context of e in the file at path, if there is one, with its cluster and user. The current context stays. It
+// takes the lock as Merge does.
+func Renew(path string, e Entry) error {
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		return nil
+	}
+	return change(path, func(config *api.Config) bool {
+		current := config.CurrentContext
+		if config.Contexts[e.ContextName()] == nil {
+			return false
+		}
+		e.into(config)
+		config.CurrentContext = current
+		return true
+	})
+}
+
 // Remove undoes Merge: it removes the context of e, with its cluster and user, from the file at path, if its
 // cluster has the CA of e. If it was the current context, there is none afterwards. It takes the lock as Merge does.
 func Remove(path string, e Entry) error {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // bundle is an authority as one JSON text, its parts in PEM form.
@@ -37,8 +38,8 @@ func (a *Authority) Marshal() ([]byte, error) {
 	return json.Marshal(bundle{string(a.pem), string(key), string(token), string(a.front.pem), string(front)})
 }
 
-// Unmarshal decodes Marshal's text.
-func Unmarshal(text []byte) (*Authority, error) {
+// Unmarshal decodes Marshal's text, for certificates by the clock now.
+func Unmarshal(text []byte, now func() time.Time) (*Authority, error) {
 	var b bundle
 	if err := json.Unmarshal(text, &b); err != nil {
 		return nil, fmt.Errorf("the shared keys: %w", err)
@@ -49,6 +50,9 @@ func Unmarshal(text []byte) (*Authority, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the shared keys: %w", err)
+	}
+	if a.now = now; a.front != nil {
+		a.front.now = now
 	}
 	return a, nil
 }

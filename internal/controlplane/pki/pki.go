@@ -198,28 +198,33 @@ func parse(certPEM, keyPEM, tokenPEM []byte) (*Authority, error) {
 	return &Authority{cert: cert, key: key, token: token, pem: certPEM, now: time.Now}, nil
 }
 
-// create makes an authority and writes it to dir. It writes the certificate, which Load
-// looks for, last, so that after an interruption Load creates the authority anew.
+// create makes an authority and writes it to dir.
 func create(dir string) (*Authority, error) {
 	a, err := New(time.Now)
 	if err != nil {
 		return nil, err
 	}
+	return a, a.Write(dir)
+}
+
+// Write writes the authority to dir, which has none. It writes the certificate, which Load looks for, last, so that after
+// an interruption Load creates an authority anew.
+func (a *Authority) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+		return err
 	}
 	for _, f := range []struct {
 		name string
 		key  *ecdsa.PrivateKey
 	}{{caKeyFile, a.key}, {tokenKeyFile, a.token}} {
 		if err := writeKey(filepath.Join(dir, f.name), f.key); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := a.writeFront(dir); err != nil {
-		return nil, err
+		return err
 	}
-	return a, os.WriteFile(filepath.Join(dir, caCertFile), a.pem, 0o644)
+	return os.WriteFile(filepath.Join(dir, caCertFile), a.pem, 0o644)
 }
 
 // CertificatePEM is the authority's certificate, for clients to trust.

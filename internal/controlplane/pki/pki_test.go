@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 
 	"fairlead.dev/internal/controlplane/pki"
 )
@@ -129,7 +130,7 @@ func TestAuthorityOfEarlierRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared, err := pki.Unmarshal(text)
+	shared, err := pki.Unmarshal(text, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestAuthorityOfEarlierRelease(t *testing.T) {
 			t.Error("the authority of front proxies changed")
 		}
 	}
-	old, err := pki.Unmarshal([]byte(regexp.MustCompile(`,"frontProxy.*"`).ReplaceAllString(string(text), "")))
+	old, err := pki.Unmarshal([]byte(regexp.MustCompile(`,"frontProxy.*"`).ReplaceAllString(string(text), "")), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

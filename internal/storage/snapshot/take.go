@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -38,9 +39,15 @@ const pageKeys = 10_000
 // this process these are the store's own) and writes the file in dir, or in the system's directory
 // for temporary files if that is "". Errors: as for Range, and those of the file system.
 func Take(ctx context.Context, s storage.Store, dir string, p Progress) (*File, error) {
-	if p == nil {
-		p = func(int64, int64) {}
+	content, err := Capture(ctx, s)
+	if err != nil {
+		return nil, err
 	}
+	return content.File(ctx, dir, p)
+}
+
+// Capture returns the current state of s. It reads all keys into memory, as Take does.
+func Capture(ctx context.Context, s storage.Store) (*Snapshot, error) {
 	kvs, at, err := readAll(ctx, s)
 	if err != nil {
 		return nil, err
@@ -49,12 +56,20 @@ func Take(ctx context.Context, s storage.Store, dir string, p Progress) (*File, 
 	if err != nil {
 		return nil, err
 	}
+	return &Snapshot{Revision: at, KVs: kvs, Leases: leases}, nil
+}
+
+// File writes the snapshot in dir, as Take does.
+func (s *Snapshot) File(ctx context.Context, dir string, p Progress) (*File, error) {
+	if p == nil {
+		p = func(int64, int64) {}
+	}
 	temp, err := os.MkdirTemp(dir, "snapshot-")
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Revision: at, Keys: int64(len(kvs)), path: filepath.Join(temp, "db")}
-	if err := f.write(ctx, kvs, leases, p); err != nil {
+	f := &File{Revision: s.Revision, Keys: int64(len(s.KVs)), path: filepath.Join(temp, "db")}
+	if err := f.write(ctx, s.KVs, s.Leases, p); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("writing a snapshot: %w", err)
 	}
@@ -88,7 +103,7 @@ func readAll(ctx context.Context, s storage.Store) (kvs []*storage.KeyValue, at 
 
 // readLeases finds the existing leases. A lease with keys that does not exist any more has ended
 // since: it gets the shortest TTL, to end again.
-func readLeases(ctx context.Context, s storage.Store, kvs []*storage.KeyValue) (map[storage.LeaseID]time.Duration, error) {
+func readLeases(ctx context.Context, s storage.Store, kvs []*storage.KeyValue) (all []storage.Lease, err error) {
 	leases := map[storage.LeaseID]time.Duration{}
 	for _, kv := range kvs {
 		if kv.Lease != 0 {
@@ -109,10 +124,13 @@ func readLeases(ctx context.Context, s storage.Store, kvs []*storage.KeyValue) (
 		}
 		leases[id] = l.TTL
 	}
-	return leases, nil
+	for id, ttl := range leases {
+		all = append(all, storage.Lease{ID: id, TTL: ttl})
+	}
+	return all, nil
 }
 
-func (f *File) write(ctx context.Context, kvs []*storage.KeyValue, leases map[storage.LeaseID]time.Duration, p Progress) error {
+func (f *File) write(ctx context.Context, kvs []*storage.KeyValue, leases []storage.Lease, p Progress) error {
 	db, err := bbolt.Open(f.path, 0o600, &bbolt.Options{NoSync: true, NoFreelistSync: true})
 	if err != nil {
 		return err
@@ -121,7 +139,7 @@ func (f *File) write(ctx context.Context, kvs []*storage.KeyValue, leases map[st
 	return err
 }
 
-func (f *File) fill(ctx context.Context, db *bbolt.DB, kvs []*storage.KeyValue, leases map[storage.LeaseID]time.Duration, p Progress) error {
+func (f *File) fill(ctx context.Context, db *bbolt.DB, kvs []*storage.KeyValue, leases []storage.Lease, p Progress) error {
 	err := db.Update(func(tx *bbolt.Tx) error {
 		for _, name := range buckets {
 			if _, err := tx.CreateBucket([]byte(name)); err != nil {
@@ -133,8 +151,8 @@ func (f *File) fill(ctx context.Context, db *bbolt.DB, kvs []*storage.KeyValue, 
 		err := errors.Join(
 			meta.Put([]byte(finishedKey), r), meta.Put([]byte(scheduledKey), r),
 			meta.Put([]byte(indexKey), number(uint64(f.Revision))), meta.Put([]byte(termKey), number(1)))
-		for id, ttl := range leases {
-			err = errors.Join(err, tx.Bucket([]byte(leaseBucket)).Put(number(uint64(id)), leaseValue(id, ttl)))
+		for _, l := range leases {
+			err = errors.Join(err, tx.Bucket([]byte(leaseBucket)).Put(number(uint64(l.ID)), leaseValue(l.ID, l.TTL)))
 		}
 		return err
 	})
@@ -188,6 +206,22 @@ func (f *File) WriteTo(w io.Writer) (int64, error) {
 	}
 	m, err := w.Write(sum.Sum(nil))
 	return n + int64(m), err
+}
+
+// SaveAs writes the snapshot to a file, which is complete once it has its name. The file is synced, and readable by
+// this user only.
+func (f *File) SaveAs(file string) error {
+	part, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name())
+	w := bufio.NewWriterSize(part, 1<<20)
+	_, err = f.WriteTo(w)
+	if err := errors.Join(err, w.Flush(), part.Sync(), part.Close()); err != nil {
+		return err
+	}
+	return os.Rename(part.Name(), file)
 }
 
 // Close removes the temporary file.
