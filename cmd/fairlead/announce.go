@@ -65,7 +65,7 @@ func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serve
 		Etcd: cp.EtcdURL(), Page: cp.PageURL(), PID: os.Getpid(), ReadyMillis: took.Milliseconds(),
 	}
 	if f.runs != nil {
-		if err := f.runs.ready(p, f, r.Server, path, into); err != nil {
+		if err := f.runs.ready(p, f, cp, path, into); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,12 @@ type hosting struct {
 	report func(startReport)
 	// record is that of the ready control plane; nil until then.
 	record *instance.Record
+	// port is that of the server; nil in virtual time.
+	port *openPort
+	// current is the control plane that serves; nil before the start.
+	current atomic.Pointer[controlplane.ControlPlane]
+	// asked has the changes that other processes ask for.
+	asked chan change
 }
 
 // serveInstance runs a control plane that later commands find, in the foreground or in the background.
@@ -38,7 +45,7 @@ func (f serveFlags) serveInstance(cmd *cobra.Command) (err error) {
 	if err := controlplane.CheckDataDir(in.DataDir); err != nil {
 		return err
 	}
-	f.runs = &hosting{}
+	f.runs = &hosting{asked: make(chan change)}
 	if f.detach {
 		report, inBackground := startReporter()
 		if !inBackground {
@@ -56,7 +63,7 @@ func (f serveFlags) serveInstance(cmd *cobra.Command) (err error) {
 	if f.runs.held, err = in.Hold(); err != nil {
 		return inUse(in, err)
 	}
-	err = f.runs.held.Listen(instance.Commands{Stop: stop})
+	err = f.runs.held.Listen(f.commands(stop))
 	if err == nil {
 		err = f.serveOnPort(ctx, cmd)
 	}
@@ -70,9 +77,8 @@ func (f serveFlags) serveOnPort(ctx context.Context, cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		port := newOpenPort(l)
-		defer port.Close()
-		f.options.Listener = port.lease()
+		f.runs.port = newOpenPort(l)
+		defer f.runs.port.Close()
 	}
 	return f.runOnClock(ctx, cmd)
 }
@@ -108,15 +114,16 @@ func (f serveFlags) listen() (net.Listener, error) {
 }
 
 // ready records the control plane for later commands. An instance that cannot be registered works all the same.
-func (h *hosting) ready(p *progress, f serveFlags, server, path, merged string) error {
+func (h *hosting) ready(p *progress, f serveFlags, cp *controlplane.ControlPlane, path, merged string) error {
 	h.record = &instance.Record{
-		Server: server, Version: controlplane.Version(), PID: os.Getpid(), Started: time.Now(),
+		Server: cp.URL(), Version: controlplane.Version(), PID: os.Getpid(), Started: time.Now(),
 		InMemory: f.options.InMemory, Etcd: f.options.Etcd.Servers, Nodes: f.options.Nodes,
 		Kubeconfig: path, Merged: merged, Detached: f.detach,
 	}
 	if err := h.held.Ready(*h.record); err != nil {
 		return err
 	}
+	h.current.Store(cp)
 	if err := h.held.Register(); err != nil && !errors.Is(err, instance.ErrNoHome) {
 		p.warn("Instance", "fairlead list does not show it: "+err.Error())
 	}

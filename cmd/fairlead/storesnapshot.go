@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -71,8 +69,6 @@ func (r snapshotReport) print(cmd *cobra.Command, output, did, where string) err
 	return nil
 }
 
-// saveSnapshot writes the file under another name first, so that a file with the final name
-// is complete.
 func saveSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
 	s, err := f.open(cmd.Context())
 	if err != nil {
@@ -84,17 +80,7 @@ func saveSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
 		return err
 	}
 	defer taken.Close()
-	part, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(part.Name())
-	w := bufio.NewWriterSize(part, 1<<20)
-	_, err = taken.WriteTo(w)
-	if err := errors.Join(err, w.Flush(), part.Sync(), part.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(part.Name(), file); err != nil {
+	if err := taken.SaveAs(file); err != nil {
 		return err
 	}
 	return snapshotReport{taken.Revision, taken.Keys, taken.Size}.print(cmd, f.output, "Saved", file)

@@ -36,9 +36,10 @@ type serveFlags struct {
 	kept    string
 	limits  limitFlags
 	clock   string
-	// name and detach are flags of `up` alone.
+	// name, detach and load are flags of `up` alone.
 	name   string
 	detach bool
+	load   string
 	// runs is the instance that the process has; nil for a server that belongs to its parent.
 	runs *hosting
 }
@@ -125,6 +126,7 @@ func newUp() *cobra.Command {
 	f.register(cmd.Flags())
 	registerName(cmd, cmd.Flags(), &f.name, "keep the data in your state directory under this name, and find the server by it from any directory (default FAIRLEAD_NAME)")
 	cmd.Flags().BoolVarP(&f.detach, "detach", "d", false, "run in the background; return when the server is ready")
+	registerLoad(cmd, &f.load)
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
 	registerScheduling(cmd.Flags(), &scheduling)
@@ -243,14 +245,13 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 		p.report = f.runs.report
 	}
 	f.options.Progress, f.options.Warning, f.options.Log = p.step, p.warn, slog.Default()
-	if f.hosts || f.stdin {
-		f.options.Host = clusters.New(clusters.Options{
-			API: f.options.API, Clock: f.options.Clock, Network: f.options.Network, Faults: f.faults, Log: slog.Default(),
-		})
-	}
 	f.options.Flags = map[string]string{}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { f.options.Flags[flag.Name] = flag.Value.String() })
-	cp, err := controlplane.Start(ctx, f.options)
+	state, err := f.loadState(p)
+	if err != nil {
+		return err
+	}
+	cp, err := f.start(ctx, state)
 	if err != nil {
 		return err
 	}
@@ -273,23 +274,46 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 		}
 		defer remove()
 	}
-	err = waitForEnd(ctx, p, cp)
-	p.line("Stopping")
-	clock.release()
-	if stopErr := cp.Stop(); err == nil {
-		err = stopErr
+	for {
+		asked, err := waitForEnd(ctx, p, cp, f.runs.changes())
+		if asked == nil {
+			p.line("Stopping")
+			clock.release()
+			if stopErr := cp.Stop(); err == nil {
+				err = stopErr
+			}
+			return err
+		}
+		if cp, err = f.replace(ctx, p, cp, *asked); err != nil {
+			return err
+		}
 	}
-	return err
 }
 
-// waitForEnd returns when ctx ends, or with the error of a part that failed, or of the store.
-func waitForEnd(ctx context.Context, p *progress, cp *controlplane.ControlPlane) error {
+// start starts the control plane, with a state if that is not nil.
+func (f serveFlags) start(ctx context.Context, state *controlplane.State) (*controlplane.ControlPlane, error) {
+	o := f.options
+	o.State, o.Definitions = state, o.Definitions.FromFiles()
+	if f.hosts || f.stdin {
+		o.Host = clusters.New(clusters.Options{API: o.API, Clock: o.Clock, Network: o.Network, Faults: f.faults, Log: slog.Default()})
+	}
+	if f.runs != nil && f.runs.port != nil {
+		o.Listener = f.runs.port.lease()
+	}
+	return controlplane.Start(ctx, o)
+}
+
+// waitForEnd returns when ctx ends, with the error of a part that failed, or of the store, or with a change that was asked for.
+func waitForEnd(ctx context.Context, p *progress, cp *controlplane.ControlPlane, changes <-chan change) (*change, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	failed := make(chan error, 1)
+	failed, asked := make(chan error, 1), make(chan change, 1)
 	go func() {
 		select {
 		case <-ctx.Done():
+		case c := <-changes:
+			asked <- c
+			stop()
 		case <-cp.StoreFailed():
 			failed <- handleStoreFailure(ctx, p, cp.StoreDir(), cp.StoreErr())
 			stop()
@@ -298,8 +322,10 @@ func waitForEnd(ctx context.Context, p *progress, cp *controlplane.ControlPlane)
 	err := cp.Wait(ctx)
 	select {
 	case storeErr := <-failed:
-		return storeErr
+		return nil, storeErr
+	case c := <-asked:
+		return &c, nil
 	default:
-		return err
+		return nil, err
 	}
 }
