@@ -37,6 +37,11 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
+		// Servers of these tests are none of the user's.
+		if err := os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		if err := lookAtSources(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

@@ -100,5 +100,8 @@ func kubeconfigOf(name string) (string, error) {
 		return "", fmt.Errorf("%w: start it with `fairlead up%s`", err, upFlags(in))
 	}
 	record, err := in.Record()
+	if err == nil && record.Kubeconfig == "" {
+		err = fmt.Errorf("%s is starting: try again", in)
+	}
 	return record.Kubeconfig, err
 }

@@ -85,17 +85,19 @@ func registerLoad(cmd *cobra.Command, load *string) {
 	_ = cmd.RegisterFlagCompletionFunc("load", completeSave) // the flag exists
 }
 
+// loadFile returns the path of --load; "" without the flag.
+func (f serveFlags) loadFile() (string, error) {
+	if f.load == "" || strings.ContainsRune(f.load, filepath.Separator) {
+		return f.load, nil
+	}
+	return savePath(f.load)
+}
+
 // loadState returns the state of --load; nil without the flag.
 func (f serveFlags) loadState(p *progress) (*controlplane.State, error) {
-	if f.load == "" {
-		return nil, nil
-	}
-	file := f.load
-	if !strings.ContainsRune(file, filepath.Separator) {
-		var err error
-		if file, err = savePath(f.load); err != nil {
-			return nil, err
-		}
+	file, err := f.loadFile()
+	if err != nil || file == "" {
+		return nil, err
 	}
 	if err := requireSave(f.load, file); err != nil {
 		return nil, err

@@ -184,6 +184,9 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	if err := f.checkClock(); err != nil {
 		return usageError{err}
 	}
+	if _, err := f.loadFile(); err != nil {
+		return err
+	}
 	if f.parent > 0 || f.stdin {
 		return f.serveParent(cmd)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-	"syscall"
 
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/server/reach"
@@ -44,7 +43,7 @@ func listen(n *memnet.Network, address string) (net.Listener, error) {
 			return nil, optionErrorf("--listen=%s: want an address and a port, such as 127.0.0.1:6443", address)
 		}
 		l, err := net.Listen("tcp", address)
-		if errors.Is(err, syscall.EADDRINUSE) {
+		if errors.Is(err, addressInUse) {
 			return nil, fmt.Errorf("%s is taken by another process: choose another with --listen (127.0.0.1:0 picks a free one)", address)
 		}
 		return l, err
@@ -54,7 +53,7 @@ func listen(n *memnet.Network, address string) (net.Listener, error) {
 		if err == nil {
 			return l, nil
 		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
+		if !errors.Is(err, addressInUse) {
 			return nil, err
 		}
 	}
