@@ -316,7 +316,7 @@ func TestKilledInstance(t *testing.T) {
 	p.kubectlFails("get", "configmap", "kept")
 }
 
-// A start that fails in the background prints the reason, exits with 1, and leaves nothing behind.
+// A start that fails in the background prints the reason, exits with 1, and leaves no files.
 func TestBackgroundFails(t *testing.T) {
 	home := newUser(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -369,7 +369,7 @@ func TestBackgroundFails(t *testing.T) {
 	fairlead(t, "delete", "--data-dir=.").fails(t, 1, "no server has its data in")
 }
 
-// A foreground server is managed like one in the background. An ended one in memory leaves nothing.
+// A foreground server is managed like one in the background. An ended one in memory leaves no files.
 func TestForegroundInstance(t *testing.T) {
 	newUser(t)
 	disk, memory := t.TempDir(), t.TempDir()

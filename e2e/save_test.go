@@ -279,7 +279,7 @@ func TestSaveErrors(t *testing.T) {
 	}
 }
 
-// A saved cluster with which no server can start: a running one goes on with its objects, and of a new one nothing is left.
+// A saved cluster with which no server can start: a running one goes on with its objects, and a new one leaves no files.
 func TestLoadThatFails(t *testing.T) {
 	newUser(t)
 	broken := background(t, "--name=broken", "--in-memory", "--etcd-listen=127.0.0.1:0")
@@ -333,7 +333,7 @@ func TestSaveIsSnapshot(t *testing.T) {
 	fairlead(t, "reset", "--data-dir", dir).fails(t, 1, "the objects are in etcd")
 }
 
-// Requests during a reset wait for the new control plane: none is refused by the system.
+// Requests during a reset wait for the new control plane; the system refuses no connection.
 func TestResetUnderRequests(t *testing.T) {
 	newUser(t)
 	p := background(t, "--in-memory", "--nodes=0")

@@ -17,7 +17,7 @@ type change struct {
 	done chan error
 }
 
-// commands are what this process does for other ones. A virtual clock excludes changes: it cannot be stopped and begin again,
+// commands are the actions of this process for other ones. A virtual clock excludes changes: it cannot be stopped and begin again,
 // and the commands come from outside of its bubble.
 func (f serveFlags) commands(stop func()) instance.Commands {
 	c := instance.Commands{Stop: stop}

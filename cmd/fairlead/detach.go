@@ -41,7 +41,7 @@ func startReporter() (report func(startReport), inBackground bool) {
 	out := json.NewEncoder(os.Stdout)
 	os.Stdout = os.Stderr // the log
 	return func(r startReport) {
-		_ = out.Encode(r) // nobody reads it after the start
+		_ = out.Encode(r) // its reader ends with the start
 	}, true
 }
 

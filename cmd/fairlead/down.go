@@ -38,7 +38,7 @@ func registerStopTimeout(cmd *cobra.Command, timeout *time.Duration) {
 	cmd.Flags().DurationVar(timeout, "timeout", 30*time.Second, "how long to wait for the end of the process")
 }
 
-// down stops an instance if it runs, and removes what is left of one in memory.
+// down stops an instance if it runs, and removes the files that one in memory has left.
 func down(ctx context.Context, p *progress, in instance.Instance, timeout time.Duration) error {
 	process, err := in.Connect()
 	if errors.Is(err, instance.ErrStopped) {

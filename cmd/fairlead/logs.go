@@ -68,7 +68,7 @@ func printLog(ctx context.Context, out io.Writer, in instance.Instance, tail int
 	return followLog(ctx, out, in, log)
 }
 
-// followLog copies what is appended to a log until the process of the instance has ended, or ctx ends.
+// followLog copies new lines of a log until the process of the instance has ended, or ctx ends.
 func followLog(ctx context.Context, out io.Writer, in instance.Instance, log io.Reader) error {
 	for t := time.NewTicker(followInterval); ; {
 		_, ended := in.Connect() // before the copy, which then has the process's last line

@@ -80,7 +80,7 @@ type ControlPlane struct {
 	stopping atomic.Bool
 	stopped  chan struct{}
 	stopErr  error
-	// beforeClose is called when the server has ended, and the store has not been closed; nil for nothing.
+	// beforeClose is called when the server has ended, and the store is still open; it may be nil.
 	beforeClose func()
 }
 

@@ -40,7 +40,7 @@ func CheckDataDir(dir string) error {
 	return nil
 }
 
-// ClientCA returns the CA of the kubeconfig of a data directory; nil if it has none.
+// ClientCA returns the CA of the kubeconfig of a data directory; nil without one.
 func ClientCA(dir string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(dir, caFile))
 	if errors.Is(err, fs.ErrNotExist) {

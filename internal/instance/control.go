@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// Commands are what the process of an instance does for other processes of the user. A nil one is refused.
+// Commands are the actions of an instance's process for other processes of the user. A nil one is refused.
 type Commands struct {
 	// Stop begins the end of the process.
 	Stop func()

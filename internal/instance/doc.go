@@ -1,5 +1,5 @@
-// Package instance keeps the control planes of a user: where each has its data, what is known of it, and whether its
-// process runs.
+// Package instance keeps the control planes of a user: the data directory of each, the record of its last start, and
+// whether its process runs.
 //
 // # Files
 //
@@ -22,7 +22,7 @@
 // # Whether an instance runs
 //
 // A process locks its instance, and answers at its socket, until it ends, however it ends: the system removes both the
-// lock and the listener of a killed process. Process IDs, which the system uses again, decide nothing.
+// lock and the listener of a killed process. Process IDs, which the system uses again, have no influence.
 //
 // # Concurrency
 //

@@ -73,7 +73,7 @@ func (i Instance) Context() string {
 // LogPath is the file with the output of a process in the background.
 func (i Instance) LogPath() string { return i.path("log") }
 
-// Exists reports whether there is a directory of the instance. Another program's directory is none.
+// Exists reports whether there is a directory of the instance.
 func (i Instance) Exists() bool {
 	at := i.path("")
 	if i.Name != "" {
@@ -87,7 +87,7 @@ func (i Instance) Exists() bool {
 func (i Instance) path(file string) string { return filepath.Join(i.DataDir, Dir, file) }
 
 // OpenLog opens the log of a process in the background to append to it, and makes the directories. undo closes it and removes
-// what OpenLog and a process that was never ready have made.
+// all files that OpenLog and a process that was never ready have made.
 func (i Instance) OpenLog() (undo func() error, log *os.File, err error) {
 	_, missing := os.Stat(i.DataDir)
 	fresh := !i.Exists()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Record is what the process of an instance leaves behind for later commands.
+// Record describes the last start of an instance, for later commands.
 type Record struct {
 	// Server is the URL of the API server.
 	Server  string `json:"server"`
@@ -18,7 +18,7 @@ type Record struct {
 	// Created is when the instance started for the first time, Started when it did last.
 	Created time.Time `json:"created"`
 	Started time.Time `json:"started"`
-	// InMemory means that nothing remains when the process ends.
+	// InMemory means that the objects end with the process.
 	InMemory bool `json:"inMemory,omitempty"`
 	// Etcd are the servers of the etcd cluster that stores the objects.
 	Etcd []string `json:"etcd,omitempty"`
@@ -31,7 +31,7 @@ type Record struct {
 	Detached bool `json:"detached,omitempty"`
 }
 
-// Record returns the record of the last start; the zero Record if there was none.
+// Record returns the record of the last start; the zero Record before the first one.
 func (i Instance) Record() (r Record, err error) {
 	path := i.path("record.json")
 	text, err := os.ReadFile(path)

@@ -74,7 +74,7 @@ func Renew(path string, e Entry) error {
 }
 
 // Remove undoes Merge: it removes the context of e, with its cluster and user, from the file at path, if its
-// cluster has the CA of e. If it was the current context, there is none afterwards. It takes the lock as Merge does.
+// cluster has the CA of e. A current context that is removed is unset. It takes the lock as Merge does.
 func Remove(path string, e Entry) error {
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		return nil

@@ -207,7 +207,7 @@ func create(dir string) (*Authority, error) {
 	return a, a.Write(dir)
 }
 
-// Write writes the authority to dir, which has none. It writes the certificate, which Load looks for, last, so that after
+// Write writes the authority to an empty dir. It writes the certificate, which Load looks for, last, so that after
 // an interruption Load creates an authority anew.
 func (a *Authority) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
