@@ -112,6 +112,9 @@ func podStream[T runtime.Object](path string, options func(url.Values) (T, error
 func (c *Request) passOn(to *url.URL, transport http.RoundTripper, wrapped, upgraded bool) error {
 	req := c.HTTP.Clone(c.Context)
 	req.Header.Del("Authorization") // it is for this server
+	if asked, err := url.ParseRequestURI(req.RequestURI); wrapped && err == nil {
+		req.URL.Path, req.URL.RawPath = asked.Path, asked.RawPath // the path that the client knows, which links are under
+	}
 	err := Proxy(c.Writer, req, to, transport, wrapped, upgraded)
 	if _, ok := err.(apierrors.APIStatus); err != nil && !ok {
 		err = apierrors.NewInternalError(err)

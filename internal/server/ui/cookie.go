@@ -22,6 +22,9 @@ var errSession = errors.New("the page's session is over")
 // only in requests from the page's scripts. Such a request without a session fails instead of being anonymous: the
 // page must learn that it has no session.
 func (p *Page) Authenticate(r *http.Request) (*auth.User, bool, error) {
+	if user := visitor(r); user != nil {
+		return user, true, nil
+	}
 	if !fromPage(r) || r.URL.Path == LinksPath { // a session cannot create links
 		return nil, false, nil
 	}
@@ -34,18 +37,38 @@ func (p *Page) Authenticate(r *http.Request) (*auth.User, bool, error) {
 
 // fromPage reports whether the request is from one of the page's scripts.
 func fromPage(r *http.Request) bool {
+	if isWebSocket(r) {
+		return shown(r) != "" && ownOrigin(r) && ownSite(r) // other clients name this server as their Origin too
+	}
 	if r.Header.Get(Header) == "" {
 		return false
 	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
-		return site == "same-origin"
+	if r.Header.Get("Sec-Fetch-Site") != "" {
+		return ownSite(r)
 	}
 	// An older browser sends Origin at least with requests that may change something.
-	if origin := r.Header.Get("Origin"); origin != "" {
-		from, err := url.Parse(origin)
-		return err == nil && from.Scheme == "https" && from.Host == r.Host
+	if r.Header.Get("Origin") != "" {
+		return ownOrigin(r)
 	}
 	return r.Method == http.MethodGet || r.Method == http.MethodHead
+}
+
+// isWebSocket reports whether the request opens a WebSocket. Scripts cannot set its header; browsers always send its
+// Origin, which scripts cannot choose.
+func isWebSocket(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// ownOrigin reports whether the browser says that a page of this server sent the request.
+func ownOrigin(r *http.Request) bool {
+	from, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && from.Scheme == "https" && from.Host == r.Host
+}
+
+// ownSite reports whether the browser says so by Sec-Fetch-Site, or is too old to send it.
+func ownSite(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "" || site == "same-origin"
 }
 
 // cookieName includes the port. Browsers send a host's cookies to all its ports, and servers on one machine must

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"fairlead.dev/internal/server/auth"
@@ -18,14 +19,14 @@ const (
 	LinksPath = Root + "links"
 )
 
-// Page serves the page and holds its links and sessions. It is created by New.
+// Page serves the page and holds its links, sessions and visits. It is created by New.
 type Page struct {
-	links, sessions secrets
+	links, sessions, visits secrets
 }
 
 // New returns a page without links.
 func New() *Page {
-	return &Page{links: secrets{life: LinkLife}, sessions: secrets{life: SessionLife}}
+	return &Page{links: secrets{life: LinkLife}, sessions: secrets{life: SessionLife}, visits: secrets{life: VisitLife}}
 }
 
 // Link creates a link for one login as user: a path and a fragment, to be appended to the server's URL.
@@ -66,8 +67,13 @@ func (p *Page) Over(next http.Handler) http.Handler {
 	own.HandleFunc("POST "+Root+"logout", p.logout)
 	own.HandleFunc("GET "+Root+"session", p.session)
 	own.HandleFunc("GET "+Root+"assets/{name}", p.asset)
+	own.HandleFunc("POST "+Root+"visits", p.visit)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = withoutCookie(r)
+		if strings.HasPrefix(r.URL.Path, visitsPath) {
+			p.serveVisit(w, r, next)
+			return
+		}
 		if !isPage(r.URL.Path) {
 			r, done := p.within(r)
 			defer done()

@@ -130,6 +130,28 @@ func TestCookie(t *testing.T) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}
 	}
+	for _, x := range []struct {
+		name    string
+		headers []string
+		want    string
+	}{
+		{"the page's WebSocket", []string{"Origin", "https://" + host, "Sec-Fetch-Site", "same-origin"}, "ann"},
+		{"an older browser's", []string{"Origin", "https://" + host}, "ann"},
+		{"another site's", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, "system:anonymous"},
+		{"another port's", []string{"Origin", "https://127.0.0.1:7000", "Sec-Fetch-Site", "same-site"}, "system:anonymous"},
+		{"another scheme's", []string{"Origin", "http://" + host}, "system:anonymous"},
+		{"a visited page's", []string{"Origin", "null", "Sec-Fetch-Site", "cross-site"}, "system:anonymous"},
+		{"one without an origin", nil, "system:anonymous"},
+		{"one with the header alone", own, "system:anonymous"},
+	} {
+		upgrade := append([]string{"Connection", "Upgrade", "Upgrade", "websocket", "Cookie", shown}, x.headers...)
+		if got := text(t, ask(h, "GET", "/api/v1/namespaces/a/pods/b/exec", "", upgrade...)); got != x.want {
+			t.Errorf("%s: %q, want %q", x.name, got, x.want)
+		}
+	}
+	if got := text(t, ask(h, "GET", "/api/v1/pods", "", "Upgrade", "websocket", "Origin", "https://"+host)); got != "system:anonymous" {
+		t.Errorf("a WebSocket of another client: %q", got)
+	}
 	got := text(t, ask(h, "GET", "/api/v1/pods", "", append(own, "Cookie", "a=1; "+shown+"; __Host-fairlead-7000=x", "Cookie", "b=2")...))
 	if got != "ann a=1; b=2" {
 		t.Errorf("behind the page there is %q", got)

@@ -15,7 +15,9 @@ const (
 	LinkLife = 10 * time.Minute
 	// SessionLife is how long a session lasts.
 	SessionLife = 12 * time.Hour
-	// maxSecrets is the maximum number of links, and of sessions. One more ends the one that would expire first.
+	// VisitLife is how long a visit lasts; it ends before with its session.
+	VisitLife = time.Hour
+	// maxSecrets is the maximum number of links, of sessions, and of visits. One more ends the one that would expire first.
 	maxSecrets = 256
 )
 
@@ -31,6 +33,7 @@ type secrets struct {
 // grant is the user of a secret and its expiry. Its context ends when the grant expires, is taken, or is evicted.
 type grant struct {
 	user    *auth.User
+	path    string // of a visit
 	expires time.Time
 	ctx     context.Context
 	end     context.CancelFunc
@@ -38,9 +41,14 @@ type grant struct {
 
 // issue creates a secret for a user.
 func (s *secrets) issue(user *auth.User) (secret string, expires time.Time) {
+	return s.issueWithin(context.Background(), grant{user: user})
+}
+
+// issueWithin creates a secret for a grant that ends with a context at the latest.
+func (s *secrets) issueWithin(ctx context.Context, g grant) (secret string, expires time.Time) {
 	now := time.Now()
-	g := grant{user: user, expires: now.Add(s.life)}
-	g.ctx, g.end = context.WithDeadline(context.Background(), g.expires)
+	g.expires = now.Add(s.life)
+	g.ctx, g.end = context.WithDeadline(ctx, g.expires)
 	secret = rand.Text()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +89,7 @@ func (s *secrets) find(secret string) (grant, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g, ok := s.mu.of[sha256.Sum256([]byte(secret))]
-	return g, ok && time.Now().Before(g.expires)
+	return g, ok && time.Now().Before(g.expires) && g.ctx.Err() == nil
 }
 
 // take is find for a one-time secret; it ends the grant. It also ends a session.
