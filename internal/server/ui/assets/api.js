@@ -1,11 +1,12 @@
 // Requests of the page. Their header distinguishes them from requests by other sites.
 const pageHeader = { 'X-Fairlead-Page': '1' };
 
-// RequestError is a response with an error code.
+// RequestError is a response with an error code. Its causes are those of the Status: {field, message}.
 export class RequestError extends Error {
-  constructor(code, message) {
+  constructor(code, message, causes = []) {
     super(message);
     this.code = code;
+    this.causes = causes;
   }
 }
 
@@ -15,8 +16,13 @@ async function request(path, options = {}) {
   if (res.status === 401) dispatchEvent(new Event('session-over'));
   const text = await res.text();
   let message = text.trim();
-  try { message = JSON.parse(text).message || message; } catch { /* plain text */ }
-  throw new RequestError(res.status, message || res.statusText);
+  let causes;
+  try {
+    const status = JSON.parse(text);
+    message = status.message || message;
+    causes = status.details?.causes;
+  } catch { /* plain text */ }
+  throw new RequestError(res.status, message || res.statusText, causes);
 }
 
 export async function json(path, accept = 'application/json', signal = undefined) {
@@ -25,7 +31,29 @@ export async function json(path, accept = 'application/json', signal = undefined
 
 export const text = async (path) => (await request(path)).text();
 
-export const post = (path) => request(path, { method: 'POST' });
+// stream is a response's body.
+export const stream = async (path, signal) => (await request(path, { signal })).body;
+
+export const post = (path, body) => request(path, { method: 'POST', body: body && JSON.stringify(body) });
+
+const hex = (bytes) => [...crypto.getRandomValues(new Uint8Array(bytes))].map((b) => b.toString(16).padStart(2, '0')).join('');
+
+// write sends a change. It returns {object, trace, warnings}: trace is the ID by which the event that the change
+// caused can be found.
+export async function write(method, path, { query, body, type = 'application/json', signal } = {}) {
+  const trace = hex(16);
+  const q = new URLSearchParams({ ...(method !== 'DELETE' && { fieldManager: 'fairlead-page' }), ...query });
+  const res = await request(`${path}?${q}`, {
+    method, signal, body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { Accept: 'application/json', 'Content-Type': type, Traceparent: `00-${trace}-${hex(8)}-01` },
+  });
+  const warnings = [...(res.headers.get('Warning') || '').matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map((w) => w[1].replace(/\\(.)/g, '$1'));
+  return { object: await res.json(), trace, warnings };
+}
+
+const MERGE = 'application/merge-patch+json';
+
+export const patch = (path, body, type = MERGE) => write('PATCH', path, { body, type });
 
 // yieldToBrowser lets the browser render and handle input between two batches.
 const yieldToBrowser = () => globalThis.scheduler?.yield?.() ?? new Promise((done) => { setTimeout(done); });

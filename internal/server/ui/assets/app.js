@@ -85,7 +85,8 @@ function theme() {
 const keys = [
   ['Ctrl-K', 'search everything'], ['1 … 5', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
   ['/', 'filter'], ['p', 'pause or resume the log'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['o y', 'the object: its explanation and its timeline'],
-  ['h l ← →', 'fold, unfold; previous, next revision'], ['t', 'dark or light'], ['?', 'this help'],
+  ['h l ← →', 'fold, unfold; previous, next revision'],
+  ['a e', 'the actions on the object; edit its YAML'], ['t', 'dark or light'], ['?', 'this help'],
 ];
 
 function help() {
@@ -104,7 +105,7 @@ function keydown(e) {
     openSearch($('search'), tabs);
     return;
   }
-  if ($('search').open) return;
+  if ($('search').open || document.querySelector('dialog.action[open]')) return;
   if (e.ctrlKey || e.metaKey || e.altKey || $('keys').open) {
     if (e.key === '?' && $('keys').open) $('keys').close();
     return;

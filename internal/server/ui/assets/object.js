@@ -1,17 +1,24 @@
-// An object: what it is waiting for, its present state, and its history.
+// An object: what it is waiting for, its present state, its history, and what can be done to it.
 import { h } from './dom.js';
+import { may } from './access.js';
+import { actionsBar } from './actions.js';
 import { address } from './address.js';
+import { logsPart } from './logs.js';
 import { present } from './present.js';
+import { terminalPart } from './terminal.js';
 import { timeline } from './timeline.js';
 import { whyCard } from './why.js';
-import { yamlView } from './yamlview.js';
+import { yamlPart } from './yamlpart.js';
 import { browseAddress, kind, object, objectAddress } from './format.js';
 
-// The parts of the panel; each is a function of the object's identity that returns
-// {el, show(object, resource), destroy()}. show is called with each present state.
+// The parts of the panel; each is a function of the object's identity, and of a function that takes the outcome of an
+// action, that returns {el, show(object, resource), keydown(e), destroy()}. show is called with each present state. The
+// parts of pods alone name the access that they need.
 const parts = [
   ['', 'Why', (about) => whyCard(about)],
-  ['yaml', 'YAML', () => yamlPart()],
+  ['yaml', 'YAML', (about, done) => yamlPart(about, done)],
+  ['logs', 'Logs', (about) => logsPart(about), ['get', 'log']],
+  ['terminal', 'Terminal', (about) => terminalPart(about), ['create', 'exec']],
   ['history', 'History', (about) => timeline(about)],
 ];
 
@@ -20,15 +27,20 @@ export function objectPanel(about, { close, link }) {
   let shown = null; // {name, view}
   let last = null; // the arguments of the last show
   const sum = h('p.dim');
-  const tabs = h('nav.tabs', { 'aria-label': 'Parts' }, parts.map(([name, title]) => h('a', { href: link(name), 'data-part': name }, title)));
+  const actions = actionsBar(about);
+  const tabs = h('nav.tabs', { 'aria-label': 'Parts' }, parts.map(([name, title, , needs]) => h('a', { href: link(name), 'data-part': name, hidden: Boolean(needs) }, title)));
+  if (about.resource === 'pods') {
+    for (const [name, , , needs] of parts) if (needs) allow(about, needs).then((yes) => { tabs.querySelector(`[data-part=${name}]`).hidden = !yes; }, () => {});
+  }
   const body = h('div.body');
   const el = h('div.pane', close && h('button.back', { 'aria-label': 'Close', onclick: close }, '×'),
     h('header.about', h('h2', h('a', { href: browseAddress(about.resource, { namespace: about.namespace }) }, kind(about.resource)), ' ', h('b', object(about))), sum,
-      h('p', close && [h('a', { href: objectAddress(about) }, 'on its own'), ' · '], h('a', { href: `#/events?${new URLSearchParams({ text: about.name, kind: about.resource, namespace: about.namespace || '' })}` }, 'its events'))), tabs, body);
+      h('p', close && [h('a', { href: objectAddress(about) }, 'on its own'), ' · '], h('a', { href: `#/events?${new URLSearchParams({ text: about.name, kind: about.resource, namespace: about.namespace || '' })}` }, 'its events'))), actions.el, tabs, body);
   const live = present(about, (o, r) => {
     sum.className = 'dim';
     sum.textContent = o ? `revision ${o.metadata.resourceVersion}${o.metadata.deletionTimestamp ? ', being deleted' : ''}` : 'It does not exist.';
     last = [o, r];
+    actions.show(...last);
     shown?.view.show?.(...last);
   }, (err) => {
     sum.className = 'bad';
@@ -45,9 +57,14 @@ export function objectPanel(about, { close, link }) {
       }
       if (shown?.name === name) return;
       shown?.view.destroy?.();
-      shown = { name, view: make(about) };
+      shown = { name, view: make(about, actions.report) };
       body.replaceChildren(shown.view.el);
       if (last) shown.view.show?.(...last);
+    },
+    keydown(e) {
+      if (e.key === 'a') actions.focus();
+      else return Boolean(shown?.view.keydown?.(e));
+      return true;
     },
     destroy() {
       live.destroy();
@@ -56,19 +73,7 @@ export function objectPanel(about, { close, link }) {
   };
 }
 
-function yamlPart() {
-  const el = h('div');
-  let at = '';
-  return {
-    el,
-    show(o) {
-      const revision = o?.metadata.resourceVersion || '';
-      if (revision === at && el.childNodes.length) return;
-      at = revision;
-      el.replaceChildren(o ? yamlView(o).el : h('p.dim', 'It does not exist.'));
-    },
-  };
-}
+const allow = (about, [verb, subresource]) => may(verb, { group: '', version: 'v1', plural: 'pods' }, about, subresource);
 
 export function objectView() {
   const el = h('div.object');
@@ -93,6 +98,7 @@ export function objectView() {
       panel.update(address().query.get('part') || '');
     },
     keydown(e) {
+      if (panel?.keydown(e)) return true;
       if (e.key === 'Escape') {
         if (history.length > 1) history.back(); else location.hash = '#/browse';
         return true;

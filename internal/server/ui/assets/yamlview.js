@@ -1,5 +1,6 @@
 // An object as YAML, with folding, search and copy.
 import { h } from './dom.js';
+import { copyButton } from './copy.js';
 import { yaml } from './diff.js';
 import { plural } from './format.js';
 
@@ -78,13 +79,7 @@ export function yamlView(o, ...actions) {
     e.preventDefault();
     e.stopPropagation();
   });
-  const copy = h('button', {
-    onclick: async () => {
-      await navigator.clipboard.writeText(text);
-      copy.textContent = 'Copied';
-      setTimeout(() => { copy.textContent = 'Copy'; }, 1500);
-    },
-  }, 'Copy');
+  const copy = copyButton(() => text);
   return { el: h('section.text', h('div.tools', search, hits, h('button', { onclick: foldAll }, 'Fold'), copy, actions), code), text };
 }
 
