@@ -20,7 +20,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var shots = flag.String("shots", "", "a directory for pictures of the views")
+var (
+	shots  = flag.String("shots", "", "a directory for pictures of the views")
+	assets = flag.String("assets", "", "a directory to read the page's files from, in place of the server's")
+)
 
 // chromium finds a browser. A missing browser is a failure unless FAIRLEAD_NO_BROWSER is
 // set.
@@ -87,12 +90,15 @@ func newFixtureWith(t *testing.T, kept trace.Options) *fixture {
 	if err := chromedp.Run(ctx); err != nil { // the browser ends with the context of the first run
 		t.Fatal(err)
 	}
+	if *assets != "" {
+		b.replaceAssets(t, *assets)
+	}
 	return b
 }
 
 // expected matches the browser's errors that the tests cause: invalid requests, requests without a session,
-// without a server or for missing objects, and HTML made from strings.
-var expected = regexp.MustCompile(`status of (400|401|403|404|410)|TrustedHTML|ERR_CONNECTION_|ERR_EMPTY_RESPONSE`)
+// without a server or for missing objects, HTML made from strings, and requests to the server by a pod's page.
+var expected = regexp.MustCompile(`status of (400|401|403|404|409|410|422|429)|TrustedHTML|ERR_CONNECTION_|ERR_EMPTY_RESPONSE|from origin 'null' has been blocked by CORS policy|ERR_FAILED \S+/secrets$`)
 
 // listen fails the test for every other error of the browser: exceptions, console errors, and
 // violations of the page's Content-Security-Policy.
@@ -109,7 +115,7 @@ func (b *fixture) listen(t *testing.T) {
 		case *runtime.EventExceptionThrown:
 			note(ev.ExceptionDetails.Error())
 		case *log.EventEntryAdded:
-			if ev.Entry.Level == log.LevelError && !expected.MatchString(ev.Entry.Text) {
+			if ev.Entry.Level == log.LevelError && !expected.MatchString(ev.Entry.Text+" "+ev.Entry.URL) {
 				note(ev.Entry.Text + " " + ev.Entry.URL)
 			}
 		}

@@ -34,7 +34,7 @@ export const text = async (path) => (await request(path)).text();
 // stream is a response's body.
 export const stream = async (path, signal) => (await request(path, { signal })).body;
 
-export const post = (path, body) => request(path, { method: 'POST', body: body && JSON.stringify(body) });
+export const post = (path, body) => request(path, { method: 'POST', ...(body && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }) });
 
 const hex = (bytes) => [...crypto.getRandomValues(new Uint8Array(bytes))].map((b) => b.toString(16).padStart(2, '0')).join('');
 

@@ -27,7 +27,7 @@ export function terminalPart(about) {
   let session = null;
   let screen = new Screen(24, 80);
   let due = 0;
-  let kept = 0; // lines of above that are drawn
+  let entered = false; // by the key that is down
 
   const words = () => command.value.trim().split(/\s+/);
 
@@ -62,10 +62,6 @@ export function terminalPart(about) {
 
   function draw() {
     due = 0;
-    if (kept > screen.above.length) {
-      above.replaceChildren();
-      kept = 0;
-    }
     above.append(...screen.above.splice(0).map((l) => line(l)));
     while (above.childElementCount > 2000) above.firstChild.remove();
     lines.replaceChildren(...screen.lines.map((l, i) => line(l, session && screen.visible && i === screen.row ? screen.column : -1)));
@@ -127,10 +123,18 @@ export function terminalPart(about) {
     if (e.ctrlKey && e.key === 'c' && !getSelection().isCollapsed) return;
     const text = code(e, screen.application);
     if (text === undefined) return;
+    entered = e.key === 'Enter';
     session?.type(text);
     e.preventDefault();
     e.stopPropagation();
   });
+  // A keyboard of a phone enters a line break without a key.
+  keys.addEventListener('beforeinput', (e) => {
+    if (e.inputType !== 'insertLineBreak') return;
+    e.preventDefault();
+    if (!entered) session?.type('\r');
+  });
+  keys.addEventListener('keyup', () => { entered = false; });
   keys.addEventListener('input', (e) => {
     if (e.isComposing) return;
     session?.type(keys.value);
