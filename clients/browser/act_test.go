@@ -29,7 +29,9 @@ func TestActions(t *testing.T) {
 	t.Run("stateful set", func(t *testing.T) { b.statefulSet(t) })
 	t.Run("jobs", func(t *testing.T) { b.jobs(t) })
 	t.Run("remove", func(t *testing.T) { b.remove(t) })
+	t.Run("custom kind", func(t *testing.T) { b.customKind(t) })
 	t.Run("drain", func(t *testing.T) { b.drain(t) })
+	t.Run("narrow", func(t *testing.T) { b.narrow(t) })
 	t.Run("read only", func(t *testing.T) { b.readOnly(t) })
 }
 
@@ -239,7 +241,7 @@ func (b *fixture) remove(t *testing.T) {
 	eventually(t, deployments, "brief", func(d *appsv1.Deployment) bool { return d.Status.AvailableReplicas == 1 })
 	pod := b.pod(t, "app=brief")
 	b.begin(t, "#/object/pods/default/"+pod, "evict")
-	rev := b.act(t, "kubectl drain "+b.node(t, pod)+" "+b.selector(t, pod))
+	rev := b.act(t, `echo '{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"namespace":"default","name":"`+pod+`"},"deleteOptions":{}}' | kubectl create --raw /api/v1/namespaces/default/pods/`+pod+`/eviction -f -`)
 	if all := b.lives.Lives(trace.Filter{From: rev}); all[0].Subresource != "eviction" || all[0].Name != pod {
 		t.Errorf("the eviction's event is %+v", all[0])
 	}
@@ -265,11 +267,6 @@ func (b *fixture) getPod(t *testing.T, name string) *corev1.Pod {
 }
 
 func (b *fixture) node(t *testing.T, pod string) string { return b.getPod(t, pod).Spec.NodeName }
-
-func (b *fixture) selector(t *testing.T, pod string) string {
-	l := b.getPod(t, pod).Labels
-	return "--pod-selector=app=" + l["app"] + ",pod-template-hash=" + l["pod-template-hash"]
-}
 
 // drain: a budget blocks it, DaemonSets' pods stay, and it can be cancelled and repeated.
 func (b *fixture) drain(t *testing.T) {
@@ -304,11 +301,19 @@ func (b *fixture) drain(t *testing.T) {
 	eventually(t, nodes, node, func(n *corev1.Node) bool { return !n.Spec.Unschedulable })
 
 	b.begin(t, place, "drain")
-	b.until(t, `document.querySelector('dialog details summary').textContent === '1 pod stay'`)
+	b.until(t, `document.querySelector('dialog details summary').textContent === '1 pod stays'`)
+	if get[string](t, b, `document.activeElement.textContent`) != "Cancel" {
+		t.Error("a key confirms what destroys")
+	}
 	b.do(t, chromedp.Click(`dialog.action [type=submit]`))
 	b.until(t, `document.querySelector('dialog .leaving .bad')?.textContent.includes('disruption budget keep needs')`)
 	eventually(t, nodes, node, func(n *corev1.Node) bool { return n.Spec.Unschedulable })
 	b.do(t, chromedp.Click(`dialog.action .choice button`))
+	b.begin(t, "#/object/pods/default/"+kept, "evict")
+	b.do(t, chromedp.Click(`dialog.action [type=submit]`))
+	b.until(t, `document.querySelector('dialog .failure').textContent.includes('disruption budget keep needs')`)
+	b.key(t, kb.Escape)
+	b.open(t, place)
 	b.until(t, `!document.querySelector('dialog.action') && document.querySelector('.actions [data-action=cordon]').textContent === 'Uncordon…'`)
 	b.getPod(t, kept)
 
@@ -325,4 +330,56 @@ func (b *fixture) drain(t *testing.T) {
 	if err != nil || len(left.Items) != 1 || left.Items[0].Labels["app"] != "agent" {
 		t.Errorf("after the drain there are %v, %v", left.Items, err)
 	}
+}
+
+// customKind: a custom kind with the scale subresource can be scaled.
+func (b *fixture) customKind(t *testing.T) {
+	post := func(path, body string) {
+		t.Helper()
+		if _, err := b.client.REST().Do(t.Context(), client.Request{Method: "POST", Path: path, Body: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"fleets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+		"names":{"plural":"fleets","singular":"fleet","kind":"Fleet"},"versions":[{"name":"v1","served":true,"storage":true,
+		"subresources":{"scale":{"specReplicasPath":".spec.size","statusReplicasPath":".status.size"}},
+		"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"size":{"type":"integer"}}},"status":{"type":"object","properties":{"size":{"type":"integer"}}}}}}}]}}`)
+	definitions := "/apis/example.com/v1/namespaces/default/fleets"
+	b.until(t, `(() => { const x = new XMLHttpRequest(); x.open('GET', '%s', false); x.setRequestHeader('X-Fairlead-Page', '1'); x.send(); return x.status === 200 })()`, definitions)
+	post(definitions, `{"apiVersion":"example.com/v1","kind":"Fleet","metadata":{"name":"north"},"spec":{"size":1}}`)
+	b.begin(t, "#/object/fleets.example.com/default/north", "scale")
+	b.do(t, fill("dialog.action input", "7"))
+	rev := b.act(t, "kubectl -n default scale fleets.example.com/north --replicas=7")
+	b.caused(t, rev, "fleets.example.com", "patch", "north")
+	b.open(t, "#/object/fleets.example.com/default/north?part=yaml")
+	b.until(t, `document.querySelector('.yaml')?.textContent.includes('size: 7')`)
+}
+
+// narrow: the dialogs and parts fit a narrow screen.
+func (b *fixture) narrow(t *testing.T) {
+	b.do(t, chromedp.EmulateViewport(390, 844))
+	fits := func(what string) {
+		t.Helper()
+		if wide := get[string](t, b, `[document.scrollingElement, document.querySelector('dialog.action')].filter((e) => e && (e.scrollWidth > e.clientWidth || e.getBoundingClientRect().right > 390)).map((e) => e.tagName + ' ' + e.scrollWidth).join()`); wide != "" {
+			t.Errorf("%s does not fit: %s", what, wide)
+		}
+	}
+	pod := "#/object/pods/default/" + b.pod(t, "app=web")
+	for _, x := range []struct{ place, action string }{{webAddress, "scale"}, {webAddress, "undo"}, {webAddress, "delete"}, {pod, "ports"}, {pod, "evict"}, {"#/object/nodes/-/node-1", "drain"}} {
+		b.begin(t, x.place, x.action)
+		fits(x.action)
+		b.key(t, kb.Escape)
+		b.until(t, `!document.querySelector('dialog.action')`)
+	}
+	for place, ready := range map[string]string{pod + "?part=logs": ".logtext", pod + "?part=terminal": ".terminal", webAddress + "?part=yaml": ".yaml"} {
+		b.open(t, place)
+		b.until(t, `document.querySelector('%s')`, ready)
+		fits(place)
+	}
+	b.open(t, webAddress+"?part=yaml")
+	b.until(t, `document.querySelector('[data-action=edit]')?.checkVisibility()`)
+	b.do(t, chromedp.Click("[data-action=edit]"))
+	b.until(t, `document.querySelector('.editor')`)
+	fits("the editor")
+	b.do(t, chromedp.EmulateViewport(1360, 850))
 }

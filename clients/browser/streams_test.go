@@ -36,6 +36,7 @@ func TestStreams(t *testing.T) {
 	t.Run("screen", func(t *testing.T) { b.screen(t) })
 	t.Run("terminal", func(t *testing.T) { b.terminal(t) })
 	t.Run("ports", func(t *testing.T) { b.ports(t) })
+	t.Run("session", func(t *testing.T) { b.sessionOfTerminal(t) })
 }
 
 func (b *fixture) logs(t *testing.T) {
@@ -182,4 +183,17 @@ func (b *fixture) ports(t *testing.T) {
 		t.Error("a pod's page acts as the page")
 	}
 	b.enter(t, b.cp.URL()+"/ui/")
+}
+
+// sessionOfTerminal: a terminal's connection ends with its session.
+func (b *fixture) sessionOfTerminal(t *testing.T) {
+	b.open(t, "#/overview")
+	b.do(t, evaluate(`(() => {
+		const socket = new WebSocket('wss://' + location.host + '/api/v1/namespaces/default/pods/chat/exec?container=talk&command=sh&stdin=true&stdout=true&tty=true', ['v5.channel.k8s.io']);
+		socket.onmessage = () => { window.socket ||= 'open'; };
+		socket.onclose = () => { window.socket = 'closed'; };
+	})()`))
+	b.until(t, `window.socket === 'open'`)
+	b.do(t, evaluate(`fetch('/ui/logout', { method: 'POST', headers: { 'X-Fairlead-Page': '1' } })`))
+	b.until(t, `window.socket === 'closed'`)
 }

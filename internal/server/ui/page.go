@@ -75,7 +75,7 @@ func (p *Page) Over(next http.Handler) http.Handler {
 			return
 		}
 		if !isPage(r.URL.Path) {
-			r, done := p.within(r)
+			w, r, done := p.within(w, r)
 			defer done()
 			next.ServeHTTP(w, r)
 			return
@@ -85,19 +85,22 @@ func (p *Page) Over(next http.Handler) http.Handler {
 	})
 }
 
-// within makes a request of the page end with its session.
-func (p *Page) within(r *http.Request) (*http.Request, func()) {
+// within makes a request of the page end with its session, and the connection of a WebSocket.
+func (p *Page) within(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, *http.Request, func()) {
 	secret := shown(r)
 	if secret == "" || !fromPage(r) {
-		return r, func() {}
+		return w, r, func() {}
 	}
 	g, ok := p.sessions.find(secret)
 	if !ok {
-		return r, func() {}
+		return w, r, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	stop := context.AfterFunc(g.ctx, func() { cancel(errSession) })
-	return r.WithContext(ctx), func() {
+	if isWebSocket(r) {
+		w = &mortal{w, ctx}
+	}
+	return w, r.WithContext(ctx), func() {
 		stop()
 		cancel(nil)
 	}

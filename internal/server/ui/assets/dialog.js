@@ -45,7 +45,7 @@ export function confirm({ title, content, command, label, danger, run, valid = (
   document.body.append(box);
   const before = document.activeElement;
   box.showModal();
-  (form.querySelector('[autofocus]') || (label ? act : cancel)).focus();
+  (form.querySelector('[autofocus]') || (label && !danger ? act : cancel)).focus();
   return new Promise((done) => {
     box.addEventListener('close', () => {
       stop.abort();
@@ -58,8 +58,8 @@ export function confirm({ title, content, command, label, danger, run, valid = (
 
 // errorText shows an error with its causes.
 export function errorText(err) {
-  const causes = (err.causes || []).filter((c) => c.message);
-  return [h('p.bad', { title: err.code || '' }, err.message), causes.length > 1 && h('ul', causes.map((c) => h('li', c.field && [h('code', c.field), ' '], c.message)))].filter(Boolean);
+  const causes = (err.causes || []).filter((c) => c.message && !err.message.includes(c.message));
+  return [h('p.bad', { title: err.code || '' }, err.message), causes.length > 0 && h('ul', causes.map((c) => h('li', c.field && [h('code', c.field), ' '], c.message)))].filter(Boolean);
 }
 
 // field is a labelled input of a dialog.

@@ -46,21 +46,17 @@ async function gone(r, pod, signal) {
   }
 }
 
-// leave evicts one pod, as often as it takes; say(text, blocked) reports its state.
+// leave evicts one pod, as often as it takes, and waits until it is gone; say(text, blocked) reports its state. It returns the trace ID of the eviction.
 async function leave(r, pod, say, signal) {
   for (;;) {
     try {
       say('evicting…');
-      await evict(pod, {}, signal);
+      const { trace } = await evict(pod, {}, signal);
       say('terminating…');
       await gone(r, pod, signal);
-      say('gone');
-      return;
+      return trace;
     } catch (err) {
-      if (err.code === 404) {
-        say('gone');
-        return;
-      }
+      if (err.code === 404) return undefined;
       if (err.code !== 429) throw err;
       const why = err.causes.find((c) => c.reason === 'DisruptionBudget')?.message;
       say(why ? `blocked: ${why}` : `blocked: ${err.message}`, true);
@@ -69,62 +65,96 @@ async function leave(r, pod, say, signal) {
   }
 }
 
+// Leaving shows the pods that are evicted, and evicts them.
+class Leaving {
+  constructor(r, pods) {
+    Object.assign(this, { r, pods, gone: 0, blocked: new Set(), failed: 0 });
+    this.bar = h('progress', { max: pods.length || 1, value: 0, 'aria-label': 'Evicted pods' });
+    this.sum = h('p', { role: 'status' });
+    this.states = new Map(pods.map((pod) => [pod, h('span.dim')]));
+    this.el = h('div', this.bar, this.sum, pods.length ? h('ul.leaving', { 'aria-label': 'Pods to evict' }, pods.map((pod) => h('li', link(pod), this.states.get(pod)))) : h('p.dim', 'It has no pods to evict.'));
+  }
+
+  get text() { return `${this.gone} of ${plural(this.pods.length, 'pod')} gone`; }
+
+  say(pod, text, bad, blocked) {
+    if (blocked) this.blocked.add(pod); else this.blocked.delete(pod);
+    const state = this.states.get(pod);
+    state.className = bad ? 'bad' : 'dim';
+    state.textContent = text;
+    this.bar.value = this.gone;
+    this.sum.textContent = `${this.text}${this.blocked.size ? `, ${this.blocked.size} blocked` : ''}`;
+  }
+
+  // evict returns the outcome of the first eviction; an error if pods could not be evicted.
+  async evict(signal) {
+    Object.assign(this, { gone: 0, failed: 0 });
+    const waiting = [...this.pods];
+    let first;
+    const some = async () => {
+      while (waiting.length) {
+        const pod = waiting.shift();
+        const trace = await this.one(pod, signal);
+        if (trace) first ||= { trace, about: { resource: 'pods', namespace: pod.metadata.namespace, name: pod.metadata.name } };
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENT }, some));
+    if (this.failed) throw new Error(`${plural(this.failed, 'pod')} could not be evicted.`);
+    return first;
+  }
+
+  async one(pod, signal) {
+    try {
+      const trace = await leave(this.r, pod, (text, blocked) => this.say(pod, text, blocked, blocked), signal);
+      this.gone++;
+      this.say(pod, 'gone');
+      return trace;
+    } catch (err) {
+      if (err.name === 'AbortError') throw err;
+      this.failed++;
+      this.say(pod, err.message, true);
+      return undefined;
+    }
+  }
+}
+
+const link = (pod) => h('a', { href: objectAddress({ resource: 'pods', ...pod.metadata }), target: '_blank' }, object(pod.metadata));
+
+// warnings are what a drain destroys for good.
+function warnings(bare, local) {
+  return [bare && h('p.bad', `${plural(bare, 'pod')} of no controller will not come back.`), local && h('p.retried', `${plural(local, 'pod')} will lose the data of emptyDir volumes.`)];
+}
+
+const core = { group: '', version: 'v1', plural: 'pods' };
+
 export const drain = {
   name: 'drain',
   danger: true,
   title: () => 'Drain…',
   applies: (o, r) => r.key === 'nodes',
-  needs: (o, r, about) => [['patch', r, about], ['list', { group: '', version: 'v1', plural: 'pods' }, {}], ['create', { group: '', version: 'v1', plural: 'pods' }, {}, 'eviction']],
+  needs: (o, r, about) => [['patch', r, about], ['list', core, {}], ['get', core, {}], ['create', core, {}, 'eviction']],
   async open(o, r, about) {
     const pods = await find('pods');
     const found = [];
-    await readPages(pods.base + '/pods', { fieldSelector: `spec.nodeName=${about.name}` }, 'application/json', (list) => found.push(...(list.items || [])), new AbortController().signal);
+    await readPages(`${pods.base}/pods`, { fieldSelector: `spec.nodeName=${about.name}` }, 'application/json', (list) => found.push(...(list.items || [])), new AbortController().signal);
     const { evicted, left } = sort(found);
-    const bare = evicted.filter((pod) => !controller(pod) && !ended(pod));
-    const local = evicted.filter((pod) => (pod.spec.volumes || []).some((v) => v.emptyDir));
-    const bar = h('progress', { max: evicted.length || 1, value: 0, 'aria-label': 'Evicted pods' });
-    const sum = h('p', { role: 'status' });
-    const states = new Map(evicted.map((pod) => [pod, h('span.dim')]));
-    const name = (pod) => h('a', { href: objectAddress({ resource: 'pods', ...pod.metadata }), target: '_blank' }, object(pod.metadata));
-    let done = 0;
-
-    const run = async (signal) => {
-      const { trace, warnings } = await patch(objectPath(r, '', about.name), { spec: { unschedulable: true } });
-      const waiting = [...evicted];
-      const blocked = new Set();
-      const draw = () => {
-        bar.value = done;
-        sum.textContent = `${done} of ${plural(evicted.length, 'pod')} gone${blocked.size ? `, ${blocked.size} blocked` : ''}`;
-      };
-      const one = async () => {
-        while (waiting.length) {
-          const pod = waiting.shift();
-          const state = states.get(pod);
-          await leave(pods, pod, (text, isBlocked) => {
-            if (isBlocked) blocked.add(pod); else blocked.delete(pod);
-            state.className = isBlocked ? 'bad' : 'dim';
-            state.textContent = text;
-            draw();
-          }, signal);
-          done++;
-          draw();
-        }
-      };
-      draw();
-      await Promise.all(Array.from({ length: CONCURRENT }, one));
-      return { text: `Drained: ${plural(evicted.length, 'pod')} evicted.`, trace, warnings };
-    };
-
+    const bare = evicted.filter((pod) => !controller(pod) && !ended(pod)).length;
+    const local = evicted.filter((pod) => (pod.spec.volumes || []).some((v) => v.emptyDir)).length;
+    const leaving = new Leaving(pods, evicted);
+    let begun = false;
     const result = await confirm({
       title: `Drain node/${about.name}`, label: 'Drain', danger: true,
       content: [h('p', 'The node is cordoned, then its pods are evicted. PodDisruptionBudgets are respected: a blocked eviction is tried again until it succeeds, or you cancel.'),
-        bare.length > 0 && h('p.bad', `${plural(bare.length, 'pod')} of no controller will not come back.`),
-        local.length > 0 && h('p.retried', `${plural(local.length, 'pod')} will lose the data of emptyDir volumes.`),
-        bar, sum, evicted.length ? h('ul.leaving', { 'aria-label': 'Pods to evict' }, evicted.map((pod) => h('li', name(pod), states.get(pod)))) : h('p.dim', 'It has no pods to evict.'),
-        left.length > 0 && h('details', h('summary', `${plural(left.length, 'pod')} stay`), h('ul.leaving', left.map(([pod, why]) => h('li', name(pod), h('span.dim', why)))))],
-      command: () => kubectl({}, 'drain', about.name, '--ignore-daemonsets', local.length && '--delete-emptydir-data', bare.length && '--force'),
-      run,
+        warnings(bare, local), leaving.el,
+        left.length > 0 && h('details', h('summary', plural(left.length, 'pod stays', 'pods stay')), h('ul.leaving', left.map(([pod, why]) => h('li', link(pod), h('span.dim', why)))))],
+      command: () => kubectl({}, 'drain', about.name, '--ignore-daemonsets', local && '--delete-emptydir-data', bare && '--force'),
+      async run(signal) {
+        begun = true;
+        const cordon = o.spec.unschedulable ? undefined : await patch(objectPath(r, '', about.name), { spec: { unschedulable: true } });
+        const first = await leaving.evict(signal);
+        return { text: `Drained: ${plural(evicted.length, 'pod')} evicted.`, ...(cordon || first) };
+      },
     });
-    return result || (done ? { text: `Cancelled: ${done} of ${plural(evicted.length, 'pod')} gone. The node stays cordoned.` } : undefined);
+    return result || (begun ? { text: `Cancelled: ${leaving.text}. The node stays cordoned.` } : undefined);
   },
 };

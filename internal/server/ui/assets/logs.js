@@ -21,7 +21,7 @@ export function logsPart(about) {
   const sum = h('span.dim', { role: 'status' });
   const command = h('code.command');
   const el = h('section.logs', { 'aria-label': 'Logs' },
-    h('div.tools', container, since, previous, stamps, wrap, pause, search, copyButton(() => text.all(), 'Copy')), h('div.tools', sum, command, copyButton(() => command.textContent)), text.el);
+    h('div.tools', container, since, previous, stamps, wrap, pause, search, copyButton(() => text.all(), 'Copy the log')), h('div.tools', sum, command, copyButton(() => command.textContent)), text.el);
   let pod = null;
   let reading = null;
   let run = ''; // the container's run that is read

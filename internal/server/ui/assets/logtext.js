@@ -132,8 +132,8 @@ export class LogText {
     this.on = (this.on + by + this.ranges.length) % this.ranges.length;
     const { startContainer, startOffset, endOffset } = this.ranges[this.on];
     const range = new Range();
-    range.setStart(startContainer, startOffset);
-    range.setEnd(startContainer, endOffset);
+    range.setStart(startContainer, Math.min(startOffset, startContainer.length));
+    range.setEnd(startContainer, Math.min(endOffset, startContainer.length));
     CSS.highlights?.set('log-on', new Highlight(range));
     startContainer.parentElement.scrollIntoView({ block: 'nearest' }); // lays the block out
     const box = range.getBoundingClientRect();

@@ -2,7 +2,7 @@
 import { h } from './dom.js';
 import { objectPath, write } from './api.js';
 import { confirm, field } from './dialog.js';
-import { evict } from './eviction.js';
+import { evict, evictionOf } from './eviction.js';
 import { kubectl, target } from './kubectl.js';
 
 const seconds = (input) => (input?.value ? Number(input.value) : undefined);
@@ -18,9 +18,9 @@ const eviction = {
     const input = grace(o);
     return confirm({
       title: `Evict pod/${about.name}`, label: 'Evict', danger: true,
-      content: [h('p', 'The pod is deleted, unless a PodDisruptionBudget forbids it. kubectl evicts pods only when it drains their node.'), field('Grace period', input, 'seconds')],
+      content: [h('p', 'The pod is deleted, unless a PodDisruptionBudget forbids it.'), field('Grace period', input, 'seconds')],
       valid: () => whole(input),
-      command: () => kubectl({}, 'drain', o.spec.nodeName || 'NODE', `--pod-selector=${Object.entries(o.metadata.labels || {}).map(([k, v]) => `${k}=${v}`).join(',')}`),
+      command: () => `echo '${JSON.stringify(evictionOf(o, { gracePeriodSeconds: seconds(input) }))}' | ${kubectl({}, 'create', '--raw', `${objectPath(r, about.namespace, about.name)}/eviction`, '-f', '-')}`,
       async run(signal) {
         const { trace, warnings } = await evict(o, { gracePeriodSeconds: seconds(input) }, signal);
         return { text: 'Evicted.', trace, warnings };

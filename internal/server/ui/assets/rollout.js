@@ -63,7 +63,7 @@ const undo = {
       chosen = v;
       preview.replaceChildren(changesTable(changes({ template: o.spec.template }, { template: v.template })));
     };
-    const row = (v) => h('li', h('label', h('input', { type: 'radio', name: 'revision', value: v.number, checked: v === chosen, disabled: v.current, onchange: () => choose(v) }),
+    const row = (v) => h('li', h('label', h('input', { type: 'radio', name: 'revision', value: v.number, checked: v === chosen, disabled: v.current, oninput: () => choose(v) }),
       h('b', v.number), h('span.images', v.images.join(', ')), h('span.dim', v.current ? 'the present one' : v.note)));
     if (chosen) choose(chosen);
     return confirm({
