@@ -127,7 +127,7 @@ func (b *fixture) scale(t *testing.T) {
 	b.do(t, chromedp.Click(`.outcome a[href^="#/events/"]`))
 	b.until(t, `location.hash === '#/events/%d/tree' && document.querySelectorAll('.row.node').length > 1`, rev)
 
-	// Cancelling changes nothing; the focus returns to the button.
+	// Cancelling leaves the object as it is; the focus returns to the button.
 	b.begin(t, webAddress, "scale")
 	b.do(t, fill("dialog.action input", "9"))
 	b.key(t, kb.Escape)

@@ -78,7 +78,7 @@ func TestEdit(t *testing.T) {
 	b.until(t, "%s", `document.querySelector('.failure li')?.textContent.includes('mapping values') && `+marked("oops"))
 	replace("image: nginx: oops", "image: nginx:3")
 
-	// The check shows what would be stored, and stores nothing; then it is applied.
+	// The check shows the difference without storing it; then it is applied.
 	replace("replicas: 2", "replicas: 1")
 	check()
 	b.until(t, `document.querySelector('.tools .primary').textContent === 'Apply' && document.querySelectorAll('.result .change').length === 2 && document.querySelector('.result').textContent.includes('nginx:3')`)
@@ -96,7 +96,7 @@ func TestEdit(t *testing.T) {
 		t.Errorf("applied: %v, %v", d, err)
 	}
 
-	// Somebody else changes it meanwhile: the change is shown, and ours is put on it.
+	// Another client changes it meanwhile: the change is shown, and ours is put on it.
 	eventually(t, deployments, "web", func(d *appsv1.Deployment) bool { return d.Status.UpdatedReplicas == 1 && d.Status.Replicas == 1 })
 	begin()
 	replace("replicas: 1", "replicas: 4")
