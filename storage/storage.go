@@ -51,6 +51,7 @@ package storage
 import (
 	"context"
 	"strconv"
+	"time"
 )
 
 // Revision is a position in the log. 0 means "no revision" or "the latest", depending on its use; real
@@ -180,11 +181,45 @@ type RangeResult struct {
 	Revision Revision
 }
 
+// A Version is a state of one key, or its absence after a deletion, as the event that began it.
+type Version struct {
+	Event
+	// After and By bound the time of the commit: it was after After and no later than By. Each is
+	// zero if the store does not know it.
+	After, By time.Time
+}
+
+// VersionsRequest selects versions of one key.
+type VersionsRequest struct {
+	Key string
+	// Before selects the versions below a revision; 0 selects all.
+	Before Revision
+	// Limit bounds the versions returned. It must be above 0.
+	Limit int
+}
+
+// VersionsResult holds the selected versions of a key, the newest first.
+type VersionsResult struct {
+	// Versions ends, if no limit cuts it, with the first version that is kept: the key's first one,
+	// or the state that the last compaction left. That one has a revision of Compacted or below, and
+	// no Prev.
+	Versions []Version
+	// More reports that Limit cut the versions. A Store that would have to search for older ones may
+	// set it without having found any.
+	More bool
+	// Revision is the revision up to which the versions are complete, Compacted the last compaction
+	// before it.
+	Revision, Compacted Revision
+}
+
 // Store is the log and its present state.
 type Store interface {
 	// Range reads keys as of one revision. Errors: ErrCompacted,
 	// ErrFutureRevision, ErrInvalid, ErrUnavailable, ErrClosed.
 	Range(ctx context.Context, r RangeRequest) (RangeResult, error)
+	// Versions reads the history of one key, as far as it is kept, across deletions. Errors:
+	// ErrInvalid, ErrUnavailable, ErrClosed.
+	Versions(ctx context.Context, r VersionsRequest) (VersionsResult, error)
 	// Commit applies a transaction. It returns when the write is durable and
 	// visible. A false condition is no error. When it returns an error other
 	// than ErrInvalid, ErrTooLarge, ErrCompacted and ErrLeaseNotFound, the write may

@@ -67,6 +67,20 @@ func (s *memStore) Range(_ context.Context, r storage.RangeRequest) (storage.Ran
 	return res, nil
 }
 
+func (s *memStore) Versions(_ context.Context, r storage.VersionsRequest) (storage.VersionsResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	res := storage.VersionsResult{Revision: s.mu.rev, Compacted: s.mu.compacted}
+	for _, e := range slices.Backward(s.mu.log) {
+		if e.KV.Key == r.Key && (r.Before == 0 || e.Revision() < r.Before) && e.Revision() > s.mu.compacted && !res.More {
+			if res.More = len(res.Versions) == r.Limit; !res.More {
+				res.Versions = append(res.Versions, storage.Version{Event: e})
+			}
+		}
+	}
+	return res, s.mu.down
+}
+
 func (s *memStore) Commit(_ context.Context, t storage.Txn) (storage.TxnResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

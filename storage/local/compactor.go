@@ -21,6 +21,7 @@ type compactor struct {
 	working   *working
 	failure   *failure
 	history   time.Duration // Options.History
+	times     *times
 	// bell rings when there may be enough garbage for the cleaner.
 	bell chan struct{}
 
@@ -38,6 +39,7 @@ func (c *compactor) age(now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	rev := c.published.state.Load().rev
+	c.times.note(engine.Mark{Rev: rev, At: now})
 	if n := len(c.mu.marks); rev > 1 && (n == 0 || c.mu.marks[n-1].Rev < rev) {
 		if c.engine != nil {
 			if err := c.engine.Mark(rev, now); err != nil {
@@ -118,6 +120,7 @@ func (c *compactor) drop(r storage.Revision) []engine.Mark {
 		n++
 	}
 	dropped := c.mu.marks[:n:n]
+	c.times.drop(r)
 	c.mu.marks = c.mu.marks[n:]
 	return dropped
 }

@@ -44,6 +44,7 @@
 //	working    the state that commits are tried against
 //	packer     packs superseded versions
 //	lessor     ends expired leases
+//	times      when revisions were committed
 //	compactor  drops history, and knows the garbage that it leaves
 //	cleaner    frees the space of the garbage
 //	committer  tries, writes and publishes groups

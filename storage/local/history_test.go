@@ -90,3 +90,40 @@ func TestHistorySurvivesRestart(t *testing.T) {
 		t.Errorf("/a is %+v, %v", r.KVs, err)
 	}
 }
+
+// TestVersionTimes: the time of each write is known to within ten seconds, after an idle hour and
+// after a restart too.
+func TestVersionTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s := open(t, dir, local.Options{History: 24 * time.Hour})
+		var wrote []time.Time
+		for _, pause := range []time.Duration{time.Minute, time.Hour, 13 * time.Second} {
+			time.Sleep(pause)
+			put(t, s, "/a", fmt.Sprint(pause))
+			wrote = append(wrote, time.Now())
+		}
+		check := func(when string, precision time.Duration) {
+			t.Helper()
+			res, err := s.Versions(t.Context(), storage.VersionsRequest{Key: "/a", Limit: 5})
+			if err != nil || len(res.Versions) != len(wrote) {
+				t.Fatalf("%s: %+v, %v", when, res, err)
+			}
+			for i, v := range res.Versions {
+				at := wrote[len(wrote)-1-i]
+				if v.After.After(at) || v.By.Before(at) || !v.After.IsZero() && v.By.Sub(v.After) > precision {
+					t.Errorf("%s: version %d was written at %v, and is said to be of %v to %v", when, i, at, v.After, v.By)
+				}
+			}
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		check("at once", 10*time.Second)
+		s.Close()
+		s = open(t, dir, local.Options{History: 24 * time.Hour})
+		defer s.Close()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		check("after a restart", time.Hour+time.Minute) // an idle hour has one mark on disk
+	})
+}

@@ -19,6 +19,7 @@ type Store struct {
 	working   working
 	queue     queue
 
+	times     times
 	packer    *packer
 	compactor compactor
 	cleaner   *cleaner // nil if in memory only
@@ -65,8 +66,9 @@ func (s *Store) assemble(o Options, img *engine.Image) {
 
 	c := &s.compactor
 	c.engine, c.published, c.working, c.failure = s.engine, &s.published, &s.working, &s.failure
-	c.history, c.bell = o.History, make(chan struct{}, 1)
+	c.history, c.bell, c.times = o.History, make(chan struct{}, 1), &s.times
 	c.mu.marks, c.mu.garbage = img.Marks, img.Garbage
+	s.times.open(img.Marks)
 	if s.engine != nil {
 		s.cleaner = &cleaner{
 			engine: s.engine, compactor: c, published: &s.published, failure: &s.failure, ctx: s.upkeep.ctx,
@@ -127,6 +129,16 @@ func (s *Store) Failed() <-chan struct{} { return s.failure.failed }
 // Range implements storage.Store.
 func (s *Store) Range(ctx context.Context, r storage.RangeRequest) (storage.RangeResult, error) {
 	return s.published.read(ctx, r)
+}
+
+// Versions implements storage.Store.
+func (s *Store) Versions(ctx context.Context, r storage.VersionsRequest) (storage.VersionsResult, error) {
+	res, err := s.published.versions(ctx, r)
+	for i := range res.Versions {
+		v := &res.Versions[i]
+		v.After, v.By = s.times.of(v.Revision())
+	}
+	return res, err
 }
 
 // Watch implements storage.Store.

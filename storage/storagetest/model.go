@@ -166,6 +166,21 @@ func (m *model) scan(r storage.RangeRequest) (storage.RangeResult, error) {
 	return res, nil
 }
 
+// versions returns the versions of a key below a revision, the newest first.
+func (m *model) versions(key string, below storage.Revision) (all []storage.Event) {
+	for r := below - 1; r > m.compacted; r-- {
+		for _, e := range m.events[r] {
+			if e.KV.Key == key {
+				all = append(all, e)
+			}
+		}
+	}
+	if kv := lookup(m.states[m.compacted], key); kv != nil && kv.ModRevision < below {
+		all = append(all, storage.Event{KV: kv})
+	}
+	return all
+}
+
 // seen returns the events that a cursor at a revision has yet to see.
 func (m *model) seen(start, end string, after storage.Revision) (events []storage.Event) {
 	for r := after + 1; r <= m.rev(); r++ {
@@ -209,8 +224,10 @@ func Model(t *testing.T, g Game) {
 			p.commit()
 		case n < 50:
 			p.lease()
-		case n < 70:
+		case n < 66:
 			p.scan()
+		case n < 70:
+			p.versions()
 		case n < 76:
 			p.watch()
 		case n < 94:
@@ -362,6 +379,31 @@ func (p *player) scan() {
 	if !errors.Is(err, wantErr) || got.Revision != want.Revision || got.Count != want.Count || got.More != want.More ||
 		!slices.EqualFunc(got.KVs, want.KVs, sameKV) {
 		p.Errorf("Range(%+v): %+v, %v; want %+v, %v", r, got, err, want, wantErr)
+	}
+}
+
+// versions reads the versions of a key page by page.
+func (p *player) versions() {
+	r := storage.VersionsRequest{Key: p.key(), Limit: 1 + p.rand.IntN(6)}
+	below := p.m.rev() + 1
+	if p.rand.IntN(3) > 0 {
+		r.Before = 1 + storage.Revision(p.rand.IntN(int(p.m.rev())+2))
+		below = min(below, r.Before)
+	}
+	want := p.m.versions(r.Key, below)
+	for {
+		got, err := p.s.Versions(ctx(p), r)
+		n := min(r.Limit, len(want))
+		if err != nil || got.Revision != p.m.rev() || got.Compacted != p.m.compacted || !got.More && len(want) > n ||
+			!slices.EqualFunc(got.Versions, want[:n], func(v storage.Version, e storage.Event) bool { return sameEvent(v.Event, e) }) {
+			p.Errorf("Versions(%+v): %+v, %v; want %s", r, got, err, story(want[:n]))
+		}
+		if want = want[n:]; !got.More || p.Failed() {
+			return
+		}
+		if n > 0 {
+			r.Before = got.Versions[n-1].Revision()
+		}
 	}
 }
 
