@@ -93,6 +93,7 @@ var serverFloors = map[string]int{
 	"call":         5,
 	"watch/source": 5,
 	"health":       6,
+	"history":      6,
 	"watch":        6,
 	"read":         7,
 	"write":        8,

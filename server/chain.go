@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"fairlead.dev/internal/history"
 	"fairlead.dev/internal/server/call"
+	historyserver "fairlead.dev/internal/server/history"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/respond"
 	"fairlead.dev/internal/server/watch"
@@ -66,6 +68,9 @@ func (c *serving) serve() error {
 	}
 	if err := c.admitOne(); err != nil {
 		return err
+	}
+	if c.Info.Path == history.Path {
+		return historyserver.Source{Trace: c.s.cfg.Trace}.Serve(&c.Call)
 	}
 	if err := c.Authorize(c.Info.Verb, c.Info.Name); err != nil {
 		return err

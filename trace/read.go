@@ -158,6 +158,20 @@ func (l *Log) Lives(f Filter) []Life {
 	return out
 }
 
+// Lookup returns the life of one event without its deliveries, arrivals, reconciles and faults; ok
+// is false if the event is not in the Log.
+func (l *Log) Lookup(revision int64) (_ Life, ok bool) {
+	if l == nil {
+		return Life{}, false
+	}
+	l.lives.Lock()
+	defer l.lives.Unlock()
+	if lf := l.lives.find(revision); lf != nil {
+		return l.tell(lf), true
+	}
+	return Life{}, false
+}
+
 // kept copies the selected lives.
 func (l *Log) kept(f *Filter) []life {
 	ls := &l.lives
