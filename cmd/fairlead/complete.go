@@ -30,7 +30,11 @@ var argumentValues = map[string]cobra.CompletionFunc{
 	"fairlead addon apply": fixed("coredns", "kube-proxy"),
 	"fairlead addon print": fixed("coredns", "kube-proxy"),
 	"fairlead fault add":   fixed(faultActions()...),
+	"fairlead blame":       completeSubject,
+	"fairlead diff":        completeSubject,
+	"fairlead history":     completeSubject,
 	"fairlead trace":       completeSubject,
+	"fairlead undo":        completeSubject,
 	"fairlead why":         completeSubject,
 }
 
@@ -60,7 +64,7 @@ func completeCommands(cmd *cobra.Command) {
 // outputFormats returns the formats that the description of a flag --output names.
 func outputFormats(flag *pflag.Flag) (formats []string) {
 	words := strings.FieldsFunc(flag.Usage, func(r rune) bool { return r < 'a' || r > 'z' })
-	for _, format := range []string{"json", "yaml", "wide", "name"} {
+	for _, format := range []string{"json", "yaml", "wide", "name", "fields"} {
 		if slices.Contains(words, format) {
 			formats = append(formats, format)
 		}

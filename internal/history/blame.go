@@ -56,16 +56,24 @@ func (b *Blame) settle(s *State, p FieldPath) {
 	}
 }
 
-// Of returns the origin of a field, the zero Origin for one that has fields below it.
-func (b *Blame) Of(p FieldPath) Origin {
+// Of returns the origin of a field; ok is false for one that has fields below it.
+func (b *Blame) Of(p FieldPath) (_ Origin, ok bool) {
 	at := p.String()
 	if o, ok := b.origins[at]; ok {
-		return o
+		return o, true
 	}
 	if p, ok := b.waiting[at]; ok {
-		return Origin{Owner: b.owner(p)}
+		return Origin{Owner: b.owner(p)}, true
 	}
-	return Origin{}
+	return Origin{}, false
+}
+
+// Fields returns the fields that have an origin, in order.
+func (b *Blame) Fields() (all []FieldPath) {
+	for _, c := range Changes(nil, b.Object) {
+		all = append(all, c.Path)
+	}
+	return all
 }
 
 // owner returns the manager of a field whose last change is not kept: the one that wrote last.

@@ -58,6 +58,18 @@ func elementKey(list []any) string {
 	return ""
 }
 
+// Elements returns the steps to the elements of a list, nil for a list that is one field.
+func Elements(list []any) (steps []Step) {
+	key := elementKey(list)
+	if key == "" {
+		return nil
+	}
+	for _, v := range list {
+		steps = append(steps, elementStep(v, key))
+	}
+	return steps
+}
+
 // elementStep returns the step to an element, whose Value is "" if the element has no such key.
 func elementStep(element any, key string) Step {
 	o, _ := element.(map[string]any)
@@ -103,7 +115,7 @@ func (d *differ) fields(p FieldPath, from, to map[string]any) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		d.compare(p.join(Step{Field: name}), from[name], to[name])
+		d.compare(p.Field(name), from[name], to[name])
 	}
 }
 
@@ -129,7 +141,7 @@ func (d *differ) elements(p FieldPath, from, to []any) bool {
 		}
 	}
 	for _, s := range order {
-		d.compare(p.join(s), old[s.Value], now[s.Value])
+		d.compare(p.Element(s), old[s.Value], now[s.Value])
 	}
 	return true
 }

@@ -11,14 +11,22 @@ import (
 // An Owner is a field manager of a field, and when it last changed what it manages.
 type Owner struct {
 	Manager string
+	// Applied reports that it owns the field by server-side apply.
+	Applied bool
 	Time    time.Time
 }
 
-// Owners returns the managers of a field of an object: those that own it, or a field around it
-// as a whole.
+// Owners returns the managers of a field of an object: those that own it or, if there is none, those
+// of a field around it as a whole.
 func Owners(object map[string]any, p FieldPath) (found []Owner) {
+	exact := 0
 	for _, m := range managedFields(object) {
-		if set, _ := m["fieldsV1"].(map[string]any); owns(set, p) {
+		set, _ := m["fieldsV1"].(map[string]any)
+		switch depth := owned(set, p); {
+		case depth == 0 || depth < exact:
+		case depth > exact:
+			exact, found = depth, []Owner{ownerOf(m)}
+		default:
 			found = append(found, ownerOf(m))
 		}
 	}
@@ -38,21 +46,25 @@ func managedFields(object map[string]any) (entries []map[string]any) {
 
 func ownerOf(entry map[string]any) Owner {
 	name, _ := entry["manager"].(string)
+	operation, _ := entry["operation"].(string)
 	text, _ := entry["time"].(string)
 	at, _ := time.Parse(time.RFC3339, text)
-	return Owner{name, at}
+	return Owner{name, operation == "Apply", at}
 }
 
-// owns reports whether a set of fields has the path, or ends above it.
-func owns(set map[string]any, p FieldPath) bool {
+// owned returns how many steps of the path a set of fields has, 0 if it only has fields beside it.
+func owned(set map[string]any, p FieldPath) int {
 	for depth, s := range p {
 		below := descend(set, s)
+		if below == nil && len(set) > 0 {
+			return 0
+		}
 		if below == nil {
-			return depth > 0 && len(set) == 0
+			return depth
 		}
 		set = below
 	}
-	return true
+	return len(p)
 }
 
 // descend returns the part of a set below a step, nil if it has none.
@@ -75,21 +87,33 @@ func descend(set map[string]any, s Step) map[string]any {
 	return nil
 }
 
-// Managers returns the managers of the changed fields in the new state, or, of fields that are
-// gone, in the old one.
-func Managers(changes []Change, from, to map[string]any) (names []string) {
-	for _, c := range changes {
-		in := to
-		if c.To == nil {
-			in = from
+// Managers returns the names of the managers of the changed fields in the new state; if these have
+// none, those of the removed fields in the old one. applied reports whether one of the new state
+// applied its fields: then the write was an apply, since any other takes the field from the one who
+// applied it.
+func Managers(changes []Change, from, to map[string]any) (names []string, applied bool) {
+	var last []string
+	add := func(to []string, o Owner) []string {
+		if slices.Contains(to, o.Manager) {
+			return to
 		}
-		for _, o := range Owners(in, c.Path) {
-			if !slices.Contains(names, o.Manager) {
-				names = append(names, o.Manager)
+		return append(to, o.Manager)
+	}
+	for _, c := range changes {
+		if c.To == nil {
+			for _, o := range Owners(from, c.Path) {
+				last = add(last, o)
 			}
+			continue
+		}
+		for _, o := range Owners(to, c.Path) {
+			names, applied = add(names, o), applied || o.Applied
 		}
 	}
-	return names
+	if names == nil {
+		return last, false
+	}
+	return names, applied
 }
 
 // LastManaged returns the time of the newest entry of the managed fields that the state before does

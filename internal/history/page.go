@@ -55,7 +55,8 @@ type State struct {
 	Time  time.Time `json:"time,omitzero"`
 	After time.Time `json:"after,omitzero"`
 	// Recorded reports whether the trace has the write. If so, Verb, Subresource, User, Agent and
-	// Causes describe the request; they are empty for a write of the server itself.
+	// Causes describe the request; they are empty for a write of the server itself. The Verb of a
+	// server-side apply is apply.
 	Recorded    bool    `json:"recorded,omitempty"`
 	Verb        string  `json:"verb,omitempty"`
 	Subresource string  `json:"subresource,omitempty"`

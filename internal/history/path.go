@@ -32,8 +32,11 @@ func (p FieldPath) String() string {
 // MarshalText implements encoding.TextMarshaler.
 func (p FieldPath) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// join returns p with another step, in memory of its own.
-func (p FieldPath) join(s Step) FieldPath {
+// Field returns the path of a field below p.
+func (p FieldPath) Field(name string) FieldPath { return p.Element(Step{Field: name}) }
+
+// Element returns the path of p with another step, in memory of its own.
+func (p FieldPath) Element(s Step) FieldPath {
 	out := make(FieldPath, len(p), len(p)+1)
 	copy(out, p)
 	return append(out, s)

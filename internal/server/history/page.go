@@ -52,6 +52,7 @@ func (s Source) page(c *call.Call, q query) (*history.Page, error) {
 			return nil, err
 		}
 	}
+	order(p.page.States)
 	if len(p.page.States) == 0 && q.before == 0 && p.page.Withheld == "" {
 		return nil, p.missing()
 	}

@@ -30,14 +30,18 @@ func (p *pager) state(v *watchcache.Version) (history.State, error) {
 	if p.query.objects {
 		s.Object = text
 	}
-	if s.Type == history.Modified && to != nil && from != nil {
+	applied := false
+	if to != nil && (from != nil || s.Type == history.Added) {
 		changes := history.Changes(from, to)
-		s.Managers = history.Managers(changes, from, to)
-		s.Fields, s.MoreFields = paths(changes)
-	} else if s.Type == history.Added {
-		s.Managers = history.Managers(history.Changes(nil, to), nil, to)
+		s.Managers, applied = history.Managers(changes, from, to)
+		if s.Type == history.Modified {
+			s.Fields, s.MoreFields = paths(changes)
+		}
 	}
 	p.describe(&s)
+	if s.Verb == "patch" && applied {
+		s.Verb = "apply"
+	}
 	if s.Time.IsZero() {
 		s.After, s.Time = estimate(v, from, to)
 	}
@@ -136,4 +140,25 @@ func created(fields map[string]any) (at time.Time) {
 	text, _ := meta["creationTimestamp"].(string)
 	at, _ = time.Parse(time.RFC3339, text)
 	return at
+}
+
+// order narrows the bounds of the times by those of the states beside them.
+func order(states []history.State) {
+	for i := 1; i < len(states); i++ {
+		s, newer := &states[i], &states[i-1]
+		if !s.After.IsZero() && !newer.Time.IsZero() && newer.Time.Before(s.Time) {
+			s.Time = newer.Time
+		}
+	}
+	for i := len(states) - 2; i >= 0; i-- {
+		s, older := &states[i], &states[i+1]
+		if !s.After.IsZero() && older.After.IsZero() && older.Time.After(s.After) && older.Time.Before(s.Time) {
+			s.After = older.Time
+		}
+	}
+	for i := range states {
+		if s := &states[i]; !s.After.Before(s.Time) {
+			s.After = time.Time{}
+		}
+	}
 }
