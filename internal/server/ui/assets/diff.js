@@ -5,7 +5,8 @@ const isObject = (v) => v !== null && typeof v === 'object' && !Array.isArray(v)
 // Elements of lists are identified by the usual keys of Kubernetes' lists.
 const KEYS = ['name', 'type', 'uid', 'containerPort', 'ip', 'mountPath', 'topologyKey', 'key'];
 
-function keyOf(list) {
+// keyOf is the field that identifies the elements of a list, undefined if there is none.
+export function keyOf(list) {
   if (!list.length || !list.every(isObject)) return undefined;
   return KEYS.find((k) => list.every((v) => typeof v[k] === 'string' || typeof v[k] === 'number')
     && new Set(list.map((v) => v[k])).size === list.length);
@@ -31,12 +32,14 @@ export function changes(from, to, path = [], out = []) {
     if (JSON.stringify(from) !== JSON.stringify(to)) out.push({ path, from, to });
     return out;
   }
-  // An object that was added or removed is listed by its leaves.
-  if (isObject(from) && to === undefined && Object.keys(from).length) return leaves(from, path, out, (v) => ({ from: v }));
-  if (isObject(to) && from === undefined && Object.keys(to).length) return leaves(to, path, out, (v) => ({ to: v }));
+  // What was added or removed is listed by its leaves.
+  if (filled(from) && to === undefined) return leaves(from, path, out, (v) => ({ from: v }));
+  if (filled(to) && from === undefined) return leaves(to, path, out, (v) => ({ to: v }));
   if (from !== to) out.push({ path, from, to });
   return out;
 }
+
+const filled = (v) => (isObject(v) && Object.keys(v).length > 0) || (Array.isArray(v) && v.length > 0);
 
 function leaves(value, path, out, side) {
   if (isObject(value) && Object.keys(value).length) {
@@ -44,6 +47,9 @@ function leaves(value, path, out, side) {
       if (path.length === 1 && path[0] === 'metadata' && (key === 'managedFields' || key === 'resourceVersion')) continue;
       leaves(v, [...path, key], out, side);
     }
+  } else if (Array.isArray(value) && keyOf(value)) {
+    const k = keyOf(value);
+    for (const v of value) leaves(v, [...path, { k, v: v[k] }], out, side);
   } else out.push({ path, ...side(value) });
   return out;
 }
@@ -56,23 +62,29 @@ export function pathText(path) {
   }).join('');
 }
 
-// owners returns the managers of a path: those that own it, or the nearest field above or below.
+// owners returns the managers of a path: those that own it or, if there is none, the nearest field around it as a whole.
 export function owners(object, path) {
-  const found = [];
+  let found = [];
+  let deepest = 0;
   for (const m of object?.metadata?.managedFields || []) {
-    let at = m.fieldsV1;
-    let depth = 0;
-    for (const step of path) {
-      const next = at && descend(at, step);
-      if (!next) break;
-      at = next;
-      depth++;
-    }
-    if (depth === path.length || (depth > 0 && at && Object.keys(at).length === 0)) {
-      found.push({ manager: m.manager, operation: m.operation, subresource: m.subresource || '' });
-    }
+    const depth = owned(m.fieldsV1, path);
+    if (!depth || depth < deepest) continue;
+    if (depth > deepest) found = [];
+    deepest = depth;
+    found.push({ manager: m.manager, operation: m.operation, subresource: m.subresource || '', time: m.time });
   }
   return found;
+}
+
+// owned is how many steps of the path a set of fields has, 0 if it only has fields beside it.
+function owned(set, path) {
+  let at = set || {};
+  for (const [depth, step] of path.entries()) {
+    const below = descend(at, step);
+    if (!below) return Object.keys(at).length ? 0 : depth;
+    at = below;
+  }
+  return path.length;
 }
 
 function descend(set, step) {
@@ -110,6 +122,6 @@ export function yaml(value, indent = '') {
   return ` ${typeof value === 'string' ? scalar(value) : JSON.stringify(value)}\n`;
 }
 
-function scalar(text) {
+export function scalar(text) {
   return /^[A-Za-z_/][\w./:@+=-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) && !text.endsWith(':') ? text : JSON.stringify(text);
 }

@@ -1,0 +1,78 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+)
+
+// TestHistory looks at a Deployment's states over time, compares two of them, blames its fields, and
+// goes back to a state by the page.
+func TestHistory(t *testing.T) {
+	b := newFixture(t)
+	made, scaled := b.story(t, 4)
+	b.do(t, chromedp.Navigate(b.cp.PageURL()))
+	b.until(t, `location.pathname === '/ui/'`)
+	b.open(t, "#/object/deployments.apps/default/web?part=history")
+	b.until(t, `document.querySelectorAll('.timeline > li').length > 4 && document.querySelector('.axis .state')`)
+	b.until(t, `document.querySelector('[aria-label=History] > p').textContent.includes('states · since')`)
+
+	// The two states that a person made stand above the others.
+	if n := get[int](t, b, `document.querySelectorAll('.axis circle.state').length`); n < 1 || n > 2 {
+		t.Errorf("%d states by people on the axis, want at most 2", n)
+	}
+	all := get[int](t, b, `document.querySelectorAll('.timeline > li').length`)
+	b.do(t, chromedp.Click(`.axistools button[aria-label="Zoom in"]`), chromedp.Click(`.axistools button[aria-label="Zoom in"]`))
+	b.until(t, `document.querySelectorAll('.timeline > li').length < %d && !document.querySelector('.axistools button[title="All states"]').disabled`, all)
+	b.do(t, chromedp.Click(`.axistools button[title="All states"]`))
+	b.until(t, `document.querySelectorAll('.timeline > li').length === %d`, all)
+
+	// Any two states.
+	b.do(t, chromedp.Click(`.modes [data-mode=compare]`))
+	b.until(t, `document.querySelector('.compared .change')`)
+	b.open(t, "#/events")
+	b.until(t, `document.querySelector('.row.event')`)
+	b.do(t, chromedp.Evaluate(`location.hash = '#/object/deployments.apps/default/web?part=history&show=compare&from=`+fmt.Sprint(made)+`&to=`+fmt.Sprint(scaled)+`'`, nil))
+	b.until(t, `[...document.querySelectorAll('.compared .change')].some((c) => c.querySelector('.path').textContent === 'spec.replicas' && c.querySelector('del').textContent === '1' && c.querySelector('ins').textContent === '4')`)
+	b.until(t, `document.querySelectorAll('.axis .chosen').length === 2`)
+	b.do(t, chromedp.Click(`.sides button`)) // Swap
+	b.until(t, `[...document.querySelectorAll('.compared .change')].some((c) => c.querySelector('.path').textContent === 'spec.replicas' && c.querySelector('ins').textContent === '1')`)
+	b.until(t, `location.hash.includes('from=%d')`, scaled)
+
+	// Each field's last change.
+	b.do(t, chromedp.Click(`.modes [data-mode=blame]`))
+	b.until(t, `[...document.querySelectorAll('.blame .line')].some((l) => l.textContent.includes('replicas: 4') && l.querySelector('.rev').textContent === '%d' && l.querySelector('.who').textContent === 'kubernetes-admin')`, scaled)
+	b.until(t, `[...document.querySelectorAll('.blame .line')].some((l) => l.textContent.includes('image: nginx') && l.querySelector('.rev').textContent === '%d')`, made)
+
+	// Back to the creation: a preview, one confirmation, a new write.
+	b.do(t, chromedp.Click(`.modes [data-mode=""]`))
+	b.until(t, `document.querySelector('.timeline > li[data-revision="%d"] button.undo')`, made)
+	b.do(t, chromedp.Evaluate(`document.querySelector('.timeline > li[data-revision="`+fmt.Sprint(made)+`"] button.undo').click()`, nil))
+	b.until(t, `[...document.querySelectorAll('dialog.undo .change')].some((c) => c.querySelector('.path').textContent === 'spec.replicas' && c.querySelector('ins').textContent === '1')`)
+	b.do(t, chromedp.Click(`dialog.undo .primary`))
+	b.until(t, `!document.querySelector('dialog.undo')`)
+	b.until(t, `[...document.querySelectorAll('.timeline > li')].some((li) => Number(li.dataset.revision) > %d && li.textContent.includes('update by kubernetes-admin') && li.textContent.includes('spec.replicas'))`, scaled)
+	d, err := client.For[*appsv1.Deployment](b.client).Namespace("default").Get(t.Context(), "web")
+	if err != nil || *d.Spec.Replicas != 1 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+
+	// A deleted object has a history, and can be created again.
+	if err := client.For[*appsv1.Deployment](b.client).Namespace("default").Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(t, `document.querySelector('.timeline > li.DELETED')`)
+	b.do(t, chromedp.Evaluate(`document.querySelector('.timeline > li[data-revision="`+fmt.Sprint(made)+`"] button.undo').click()`, nil))
+	b.until(t, `document.querySelector('dialog.undo .primary')?.disabled === false`)
+	b.do(t, chromedp.Click(`dialog.undo .primary`))
+	b.until(t, `[...document.querySelectorAll('.timeline > li.ADDED')].length === 2`)
+	again, err := client.For[*appsv1.Deployment](b.client).Namespace("default").Get(t.Context(), "web")
+	if err != nil || again.UID == d.UID || *again.Spec.Replicas != 1 {
+		t.Fatalf("%+v, %v", again, err)
+	}
+}
