@@ -1,14 +1,19 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	appsv1 "k8s.io/api/apps/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/server/ui"
 )
 
 // TestHistory looks at a Deployment's states over time, compares two of them, blames its fields, and
@@ -75,4 +80,43 @@ func TestHistory(t *testing.T) {
 	if err != nil || again.UID == d.UID || *again.Spec.Replicas != 1 {
 		t.Fatalf("%+v, %v", again, err)
 	}
+}
+
+// TestHistoryOfReader: the page offers no undo to a user who may not write the object, and shows no
+// history to one who may not read it.
+func TestHistoryOfReader(t *testing.T) {
+	b := newFixture(t)
+	made, _ := b.story(t, 2)
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reader"}, Rules: []rbacv1.PolicyRule{
+		{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{"apps"}, Resources: []string{"deployments"}},
+		{Verbs: []string{"post"}, NonResourceURLs: []string{ui.LinksPath}},
+	}}
+	if _, err := client.For[*rbacv1.ClusterRole](b.client).Create(t.Context(), role); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.For[*rbacv1.ClusterRoleBinding](b.client).Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: role.ObjectMeta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "ann"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := b.client.As("ann").REST().Do(t.Context(), client.Request{Method: http.MethodPost, Path: ui.LinksPath, Accept: "application/json, */*"})
+	for apierrors.IsForbidden(err) && t.Context().Err() == nil { // until the authorizer has the role
+		res, err = b.client.As("ann").REST().Do(t.Context(), client.Request{Method: http.MethodPost, Path: ui.LinksPath, Accept: "application/json, */*"})
+	}
+	var link ui.Link
+	if err != nil || json.Unmarshal(res.Body, &link) != nil {
+		t.Fatalf("%s %v", res.Body, err)
+	}
+	base := b.client.REST().Address("/", nil)
+	b.do(t, chromedp.Navigate(base.Scheme+"://"+base.Host+link.Path))
+	b.until(t, `location.pathname === '/ui/'`)
+	b.open(t, "#/object/deployments.apps/default/web?part=history")
+	b.until(t, `document.querySelector('.timeline > li[data-revision="%d"]')`, made)
+	b.until(t, `document.querySelectorAll('.timeline .change').length > 3`)
+	if n := get[int](t, b, `document.querySelectorAll('button.undo').length`); n > 0 {
+		t.Errorf("%d buttons offer an undo that the server would refuse", n)
+	}
+	b.open(t, "#/object/secrets/kube-system/anything?part=history")
+	b.until(t, `document.querySelector('[aria-label=History]')?.textContent.includes('cannot get resource')`)
 }

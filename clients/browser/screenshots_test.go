@@ -35,6 +35,8 @@ func TestShots(t *testing.T) {
 		{"beside", "#/browse/pods?of=default%2F" + b.pod(t, "app=web"), `document.querySelector('.side .why .badge')`, ""},
 		{"yaml", "#/object/deployments.apps/default/web?part=yaml", `document.querySelector('.yaml .key')`, ""},
 		{"history", "#/object/deployments.apps/default/web?part=history", `document.querySelectorAll('.change').length > 3`, ""},
+		{"compare", fmt.Sprintf("#/object/deployments.apps/default/web?part=history&show=compare&from=%d", scaled), `document.querySelector('.compared .change')`, ""},
+		{"blame", "#/object/deployments.apps/default/web?part=history&show=blame", `document.querySelector('.blame .line')`, ""},
 		{"why", "#/object/deployments.apps/default/stuck", `document.querySelectorAll('.why .parts > li').length > 1`, ""},
 		{"watchers", "#/watchers", `document.querySelectorAll('.row.watcher').length > 3`, ""},
 		{"queues", "#/queues", `document.querySelectorAll('.card').length > 2`, ""},
