@@ -50,7 +50,7 @@ func value(b *testing.B, file string, at time.Time, object int) []byte {
 }
 
 // BenchmarkDay keeps the writes of a day, all of them, as with --history=24h, and reports the disk and
-// the memory that they take: in all, and for each version. The time between the writes does not
+// the memory that they take, in all and for each version, and the time to open the store again. The time between the writes does not
 // matter to either, so a day passes in seconds.
 //
 //   - heartbeats: 100 nodes, each with a Lease every 10 seconds and a status every 5 minutes;
@@ -96,7 +96,7 @@ func BenchmarkDay(b *testing.B) {
 func keepDay(b *testing.B, load func(b *testing.B, put func(key string, value []byte))) {
 	dir := b.TempDir()
 	s := open(b, dir, local.Options{History: 24 * time.Hour, Fsync: local.FsyncNever})
-	defer s.Close()
+	defer func() { s.Close() }()
 	before := heap()
 	var written, count int64
 	load(b, func(key string, value []byte) {
@@ -110,6 +110,12 @@ func keepDay(b *testing.B, load func(b *testing.B, put func(key string, value []
 		written, count = written+int64(len(key)+len(value)), count+1
 	})
 	disk, memory := blocks(dir), heap()-before
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	start := time.Now()
+	s = open(b, dir, local.Options{History: 24 * time.Hour, Fsync: local.FsyncNever})
+	b.ReportMetric(time.Since(start).Seconds(), "open-s")
 	b.ReportMetric(float64(count), "versions")
 	b.ReportMetric(float64(written)/1e6, "written-MB")
 	b.ReportMetric(float64(disk)/1e6, "disk-MB")
@@ -125,4 +131,29 @@ func heap() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// BenchmarkVersions reads versions of a Lease that has those of a day: the newest 64, and all.
+func BenchmarkVersions(b *testing.B) {
+	s := open(b, "", local.Options{InMemory: true, History: 24 * time.Hour})
+	defer s.Close()
+	const all = 24 * 360
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for tick := range all {
+		op := storage.Op{Key: "/lease", Value: value(b, "lease.json", start.Add(time.Duration(tick)*10*time.Second), 1)}
+		if _, err := s.Commit(context.Background(), storage.Txn{Then: []storage.Op{op}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, limit := range []int{64, all} {
+		b.Run(fmt.Sprint(limit), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				res, err := s.Versions(b.Context(), storage.VersionsRequest{Key: "/lease", Limit: limit})
+				if err != nil || len(res.Versions) != limit {
+					b.Fatal(len(res.Versions), err)
+				}
+			}
+		})
+	}
 }
