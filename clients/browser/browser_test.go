@@ -52,17 +52,17 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newFixtureWith(t, trace.Options{})
+	return newFixtureWith(t, trace.Options{}, 3)
 }
 
-// newFixtureWith sets the size of the trace.
-func newFixtureWith(t *testing.T, kept trace.Options) *fixture {
+// newFixtureWith sets the size of the trace and the number of nodes.
+func newFixtureWith(t *testing.T, kept trace.Options, nodes int) *fixture {
 	t.Helper()
 	path := chromium(t)
 	lives, broken := trace.New(kept), faults.New()
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
 		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0",
-		Controllers: []string{"*"}, Scheduler: true, Nodes: 3, Trace: lives, Faults: broken,
+		Controllers: []string{"*"}, Scheduler: true, Nodes: nodes, Trace: lives, Faults: broken,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // TestQuiet: an object without events in the trace is found, and its present state is
 // shown. A retried conflict is not shown as a failure.
 func TestQuiet(t *testing.T) {
-	b := newFixtureWith(t, trace.Options{Events: 256})
+	b := newFixtureWith(t, trace.Options{Events: 256}, 3)
 	b.createConfigMap(t, "quiet")
 	b.crowd(t, 600)
 	b.do(t, chromedp.Navigate(b.cp.PageURL()))

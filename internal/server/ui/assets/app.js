@@ -7,6 +7,7 @@ import { overviewView } from './overview.js';
 import { sample } from './samples.js';
 import { openSearch } from './search.js';
 import { eventsView } from './events.js';
+import { compareView } from './compare.js';
 import { browseView } from './browse.js';
 import { objectView } from './object.js';
 import { watchersView } from './watchers.js';
@@ -14,9 +15,9 @@ import { queuesView } from './queues.js';
 
 // A view is a function that returns {el, update(args), keydown(e), title(), destroy()}; args is the rest
 // of the address.
-const views = { overview: overviewView, browse: browseView, object: objectView, events: eventsView, watchers: watchersView, queues: queuesView };
+const views = { overview: overviewView, browse: browseView, object: objectView, events: eventsView, compare: compareView, watchers: watchersView, queues: queuesView };
 const tabs = [['overview', 'Overview'], ['browse', 'Browse'], ['events', 'Events'], ['watchers', 'Watchers'], ['queues', 'Queues']];
-const tabOf = { object: 'browse' }; // a view without a tab of its own
+const tabOf = { object: 'browse', compare: 'events' }; // a view without a tab of its own
 
 const $ = (id) => document.getElementById(id);
 let shown = { name: '', view: null };
@@ -84,7 +85,7 @@ function theme() {
 
 const keys = [
   ['Ctrl-K', 'search everything'], ['1 … 5', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
-  ['/', 'filter'], ['p', 'pause or resume the log'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['o y', 'the object: its explanation and its timeline'],
+  ['/', 'filter'], ['p', 'pause or resume the log'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['f x s', 'fold equal subtrees, critical path, statistics'], ['+ - 0 [ ]', 'zoom and move in time'], ['d', 'compare the tree with the one before'], ['o y', 'the object: its explanation and its timeline'],
   ['h l ← →', 'fold, unfold; previous, next revision'],
   ['a e', 'the actions on the object; edit its YAML'], ['t', 'dark or light'], ['?', 'this help'],
 ];

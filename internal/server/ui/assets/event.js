@@ -1,8 +1,9 @@
 // One event: its hops as a waterfall, and its tree of causes.
 import { h } from './dom.js';
 import { lives } from './api.js';
-import { elapsed, duration } from './store.js';
+import { CONFLICT, duration, elapsed } from './life.js';
 import { action, kind, moment, nanoseconds, object, objectAddress, span, shortUser } from './format.js';
+import { rawMenu } from './raw.js';
 import { treePane } from './tree.js';
 
 export function eventPane(revision) {
@@ -14,7 +15,8 @@ export function eventPane(revision) {
     tree: h('a', { href: `#/events/${revision}/tree`, title: 'Causes (c)' }, 'Causes'),
   };
   const objectLink = h('a', { title: 'The object: its explanation and its timeline (o)' }, 'Object');
-  const nav = h('nav.tabs', tabs.hops, tabs.tree, objectLink);
+  const raw = rawMenu(`event-${revision}`, () => (tree ? { tree: tree.root() } : { from: revision, to: revision }));
+  const nav = h('nav.tabs', tabs.hops, tabs.tree, objectLink, raw);
   const el = h('div.pane', h('a.back', { href: '#/events', 'aria-label': 'Close' }, '×'), head, nav, body);
   let life = null;
   let tree = null;
@@ -109,8 +111,8 @@ function parts(e) {
   const works = (e.works || []).flatMap((w) => [
     w.queued ? { name: `${w.controller} · queued`, note: w.key, from: elapsed(w, w.queued), to: elapsed(w, w.begun), sort: 'queued' } : null,
     {
-      name: w.controller, key: w.key, from: elapsed(w, w.begun), to: elapsed(w, w.ended), sort: w.conflict ? 'work' : w.error ? 'failed' : 'work', writes: w.writes,
-      note: w.conflict ? `retried: ${w.error}` : w.error ? w.error + (w.failures > 1 ? ` (${w.failures} times)` : '') : w.writes ? '' : `${w.key}: no change`,
+      name: w.controller, key: w.key, from: elapsed(w, w.begun), to: elapsed(w, w.ended), sort: w.conflict ? 'work conflict' : w.error ? 'failed' : 'work', writes: w.writes,
+      note: w.conflict ? `${CONFLICT}: ${w.error}` : w.error ? w.error + (w.failures > 1 ? ` (${w.failures} times)` : '') : w.writes ? '' : `${w.key}: no change`,
     },
   ].filter(Boolean));
   return [

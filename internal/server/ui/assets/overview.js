@@ -1,7 +1,8 @@
 // The first view: what is not well and why, what is in progress, how full the nodes are, and the server's load over time.
 import { h } from './dom.js';
 import { json } from './api.js';
-import { events, listeners, quantile } from './store.js';
+import { events, listeners } from './store.js';
+import { quantile } from './stats.js';
 import { Plot } from './plot.js';
 import { rate, samples } from './samples.js';
 import { kind, objectAddress, plural, span } from './format.js';

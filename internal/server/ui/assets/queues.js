@@ -1,7 +1,8 @@
 // The controllers' queues: their depth, the waiting time of keys, the duration of reconciles.
 import { h } from './dom.js';
 import { text } from './api.js';
-import { listeners, quantile, queues } from './store.js';
+import { listeners, queues } from './store.js';
+import { quantile } from './stats.js';
 import { nanoseconds, plural, span } from './format.js';
 import { spark } from './watchers.js';
 
@@ -54,7 +55,7 @@ export function queuesView() {
     return h('article.card', h('h3', q.name),
       h('dl.facts', now !== undefined && [h('dt', 'depth'), h('dd', now)].flat(), q.works.some((w) => w.waited) && [h('dt', 'deepest'), h('dd', peak(q.works))].flat(), h('dt', 'reconciles'), h('dd', q.count.toLocaleString()),
         h('dt', 'failed'), h('dd', q.failures ? h('b.bad', q.failures.toLocaleString()) : '0'),
-        q.conflicts > 0 && [h('dt', { title: 'a conflict with another write; the key was queued again' }, 'retried'), h('dd', q.conflicts.toLocaleString())]),
+        q.conflicts > 0 && [h('dt', { title: 'another writer was first; the key was queued again' }, 'conflicts, tried again'), h('dd.retried', q.conflicts.toLocaleString())]),
       h('table', h('thead', h('tr', ['', 'p50', 'p99', 'max', 'latest'].map((t) => h('th', t)))), h('tbody', waits.some(Boolean) && line('waited', waits), line('ran', runs))),
       q.error && h('p.bad.clip', { title: q.error }, q.error));
   }

@@ -1,7 +1,8 @@
 // The events that the page has received: short forms of the last MAX_EVENTS, and statistics of
 // streams and queues that are computed from them.
 import { lines } from './api.js';
-import { object } from './format.js';
+import { action, object } from './format.js';
+import { CONFLICT, duration, isHeartbeat, outcome, preciseTime, sent } from './life.js';
 
 export const MAX_EVENTS = 20000;
 
@@ -9,7 +10,8 @@ export const events = []; // by revision
 export const listeners = new Set(); // called with each batch
 export const deliveries = new Map(); // stream -> {count, last: [ns], at}
 export const queues = new Map(); // controller -> Queue
-export const facets = { kinds: new Map(), namespaces: new Map() };
+// facets are the values of the filters that occur, with the number of events: facets.kinds.get('pods').
+export const facets = { kinds: new Map(), namespaces: new Map(), users: new Map(), verbs: new Map(), controllers: new Map() };
 // state is the stream's: begin, live, again (it has ended and is opened again), refused.
 export const state = { live: 'begin', error: '', next: 0 };
 
@@ -20,41 +22,29 @@ function push(ring, value) {
   if (ring.length > RECENT) ring.shift();
 }
 
-// elapsed is the time from the event to a step of a delivery, an arrival or a reconcile. For
-// a watch that was opened later and got the event by replay it counts from the opening.
-export const elapsed = (x, at) => at - (x.replayed || 0);
-
-// duration is the time from an event's beginning to its last known step, in ns.
-export function duration(e) {
-  let last = 0;
-  for (const hop of e.hops || []) last = Math.max(last, hop.at);
-  for (const d of e.deliveries || []) last = Math.max(last, elapsed(d, d.framed), elapsed(d, d.flushed || 0));
-  for (const a of e.arrivals || []) last = Math.max(last, elapsed(a, a.stored));
-  for (const w of e.works || []) last = Math.max(last, elapsed(w, w.ended));
-  return last;
-}
-
-// sent is the time from an event's beginning to the end of its last delivery, in ns; 0 without a delivery.
-function sent(e) {
-  return Math.max(0, ...(e.deliveries || []).filter((d) => d.flushed).map((d) => elapsed(d, d.flushed)));
-}
-
-// outcome is the result of an event's reconciles: 'failed', 'retried' or ''.
-function outcome(works) {
-  if (works.some((w) => w.error && !w.conflict)) return 'failed';
-  return works.some((w) => w.conflict) ? 'retried' : '';
-}
+const NONE = [];
+const authors = new Map(); // number of a reconcile that wrote -> [its controller]
+const MAX_DEPTH = 1000; // causes above an event that count it
 
 function summarize(e) {
-  const began = Date.parse(e.began);
+  const began = preciseTime(e.began);
+  const works = e.works || [];
   const event = {
     revision: e.revision, type: e.type || '', resource: e.resource || '', namespace: e.namespace || '', name: e.name || '',
     verb: e.verb || '', subresource: e.subresource || '', user: e.user || '', began, took: duration(e), sent: sent(e),
-    cause: e.causes ? e.causes[0] : 0, outcome: outcome(e.works || []), waiting: (e.waiting || []).length,
+    cause: e.causes ? e.causes[0] : 0, outcome: outcome(works), waiting: (e.waiting || []).length, heartbeat: isHeartbeat(e),
+    controllers: works.length || e.work ? [...new Set([...works.map((w) => w.controller), ...(authors.get(e.work) || [])])] : NONE,
+    root: e.revision, effects: 0, // of the tree of causes: its root, and the number of events below this one
   };
-  event.text = `${event.revision} ${event.type} ${event.resource} ${object(event)} ${event.verb} ${event.subresource} ${event.user}${event.outcome ? ` ${event.outcome}` : ''}`.toLowerCase();
+  // Of the whole tree, in its root: the end, the worst outcome and whether a watcher still waits.
+  event.tree = { took: event.took, outcome: event.outcome, waiting: event.waiting };
+  event.text = `${event.revision} ${event.type} ${event.resource} ${object(event)} ${event.verb} ${event.subresource} ${event.user} ${event.outcome === 'conflict' ? CONFLICT : event.outcome}`.toLowerCase();
   count(facets.kinds, event.resource);
   count(facets.namespaces, event.namespace);
+  count(facets.users, event.user);
+  count(facets.verbs, event.verb);
+  if (event.subresource) count(facets.verbs, action(event));
+  for (const name of event.controllers) count(facets.controllers, name);
   const cached = (e.hops || []).find((hop) => hop.hop === 'cached');
   for (const d of e.deliveries || []) {
     let s = deliveries.get(d.id);
@@ -63,7 +53,11 @@ function summarize(e) {
     s.at = began;
     if (d.flushed && cached) push(s.last, Math.max(0, d.flushed - Math.max(cached.at, d.replayed || 0)));
   }
-  for (const w of e.works || []) addReconcile(w, began);
+  for (const w of works) {
+    addReconcile(w, began);
+    if (w.writes) authors.set(w.number, [w.controller]);
+  }
+  if (authors.size > MAX_EVENTS) authors.delete(authors.keys().next().value);
   return event;
 }
 
@@ -90,6 +84,22 @@ function addReconcile(w, began) {
   });
 }
 
+// link counts an event among the effects of its causes.
+function link(event) {
+  let root = event;
+  for (let n = 0; n < MAX_DEPTH; n++) {
+    const above = root.cause && root.cause < root.revision ? eventAt(root.cause) : undefined;
+    if (!above) break;
+    above.effects++;
+    root = above;
+  }
+  event.root = root.revision;
+  const { tree } = root;
+  tree.took = Math.max(tree.took, (event.began - root.began) * 1e6 + event.took);
+  tree.waiting = Math.max(tree.waiting, event.waiting);
+  if (event.outcome === 'failed' || !tree.outcome) tree.outcome = event.outcome;
+}
+
 function addBatch(batch) {
   const fresh = [];
   const last = () => (events.length ? events[events.length - 1].revision : 0);
@@ -97,6 +107,7 @@ function addBatch(batch) {
     if (e.revision <= last()) continue;
     const event = summarize(e);
     events.push(event);
+    link(event);
     fresh.push(event);
   }
   let removed = 0;
@@ -159,11 +170,4 @@ export async function follow() {
       setTimeout(done, wait);
     });
   }
-}
-
-// quantile of numbers, 0 of an empty list.
-export function quantile(numbers, q) {
-  if (!numbers.length) return 0;
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
 }

@@ -4,7 +4,7 @@ import { address } from './address.js';
 import { find } from './api.js';
 import { may } from './access.js';
 import { listeners } from './store.js';
-import { axis } from './axis.js';
+import { statesAxis } from './statesaxis.js';
 import { blameView } from './blame.js';
 import { changes } from './diff.js';
 import { changesTable } from './changes.js';
@@ -27,7 +27,7 @@ export function timeline(about) {
   let due = 0;
   let last = '';
   const sum = h('p.dim', 'reading…');
-  const times = axis({ chosen: sides, choose, zoomed: (from, to, part) => { inView = part ? [from, to] : null; shownSteps = STEPS; draw(); } });
+  const times = statesAxis({ chosen: sides, choose, zoomed: (from, to, part) => { inView = part ? [from, to] : null; shownSteps = STEPS; draw(); } });
   const modes = h('div.modes', { role: 'group', 'aria-label': 'View' }, MODES.map(([name, title]) => h('button', { 'data-mode': name, onclick: () => turn({ mode: name }) }, title)));
   const body = h('div');
   const el = h('section', { 'aria-label': 'History' }, sum, times.el, modes, body);

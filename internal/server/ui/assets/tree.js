@@ -1,135 +1,144 @@
-// The tree of causes that contains an event, from its first cause down, over time.
+// The tree of causes that contains an event, from its first cause down: over time, or as statistics.
 import { h } from './dom.js';
-import { lives } from './api.js';
-import { List } from './list.js';
-import { eventAt, listeners, duration } from './store.js';
-import { action, kind, moment, nanoseconds, object, plural, span, shortUser } from './format.js';
+import { listeners } from './store.js';
+import { criticalPath, spent, steps } from './critical.js';
+import { Shapes, isGroup, rows } from './fold.js';
+import { Minimap } from './minimap.js';
+import { Waterfall, key } from './waterfall.js';
+import { statTable } from './stattable.js';
+import { readTree, rootOf } from './treeread.js';
+import { moment, plural, span } from './format.js';
 
-// rootOf follows the causes up to the first event without a known cause.
-async function rootOf(revision, signal) {
-  let at = revision;
-  for (let steps = 0; steps < 200; steps++) {
-    const e = eventAt(at) || (await lives({ from: at, to: at }, signal)).map((l) => ({ cause: l.causes ? l.causes[0] : 0 }))[0];
-    if (!e) break;
-    if (!e.cause || (!eventAt(e.cause) && !(await lives({ from: e.cause, to: e.cause }, signal)).length)) break;
-    at = e.cause;
-  }
-  return at;
-}
+const shown = { folding: true, critical: true, statistics: false }; // kept for the next tree
 
 export function treePane(revision) {
   const stop = new AbortController();
-  const folded = new Set();
-  let nodes = []; // all, in the order of the tree, with depth
-  let seen = []; // the visible nodes
-  let revisions = new Set(); // of all nodes
-  let total = 1;
+  const shapes = new Shapes();
+  const closed = new Set(); // revisions whose effects are hidden
+  const open = new Set(); // keys of groups whose members are shown
+  let tree;
+  let path = [];
   let root = 0;
+  let revisions = new Set(); // of all nodes
   let due = 0;
+  let cost = 0; // ms of the last reading
   const sum = h('p.dim', 'reading…');
-  const list = new List({
-    label: 'The effects of the event', count: () => seen.length, draw: (i) => row(seen[i]), key: (i) => seen[i].revision,
-    open: (i) => { location.hash = `#/events/${seen[i].revision}/tree`; },
+  const where = h('p.spent');
+  const fall = new Waterfall({
+    open: (n) => { location.hash = `#/events/${n.revision}/tree`; }, toggle, isOpen, zoomed: (window) => map.show(window),
   });
-  list.selected = revision;
-  const el = h('div.tree', sum, list.el);
+  const map = new Minimap({ look: (window) => fall.look(window) });
+  const stats = statTable();
+  fall.list.selected = revision;
+  const switches = {
+    folding: button('Fold equal', 'Equal subtrees as one row (f)', () => flip('folding')),
+    critical: button('Critical path', 'The chain of causes that ends last (x)', () => flip('critical')),
+    statistics: button('Statistics', 'Durations by kind, verb, user and controller (s)', () => flip('statistics')),
+  };
+  const compare = h('a.button', 'Compare…');
+  const zooms = h('span.zoom', { role: 'group', 'aria-label': 'Zoom' }, [['−', 'Zoom out (-)', '-'], ['All', 'The whole time (0)', '0'], ['+', 'Zoom in (+)', '+']].map(([text, title, press]) => h('button', { title, 'aria-label': title, onclick: () => fall.keydown({ key: press }) }, text)));
+  const tools = h('div.tools', Object.values(switches), compare, zooms);
+  const el = h('div.tree', sum, tools, where, map.el, fall.el, stats.el);
+
+  function button(text, title, onclick) { return h('button', { title, onclick }, text); }
+
+  function flip(what) {
+    shown[what] = !shown[what];
+    draw();
+  }
 
   async function read() {
     due = 0;
+    const begun = performance.now();
     try {
       root ||= await rootOf(revision, stop.signal);
-      arrange(await lives({ tree: root }, stop.signal));
+      const next = await readTree(root, stop.signal);
+      if (stop.signal.aborted) return;
+      if (!next) {
+        sum.textContent = 'The trace no longer has this event.';
+        return;
+      }
+      take(next);
     } catch (err) {
       if (err.name !== 'AbortError') sum.textContent = err.message;
     }
+    cost = performance.now() - begun;
   }
 
-  function arrange(all) {
-    if (!all.length) {
-      sum.textContent = 'The trace no longer has this event.';
-      return;
+  function take(next) {
+    const first = !tree;
+    tree = next;
+    shapes.mark(tree);
+    path = criticalPath(tree);
+    revisions = new Set(tree.nodes.map((n) => n.revision));
+    const effects = tree.nodes.length - 1;
+    sum.replaceChildren(effects ? `${plural(effects, 'event')} caused by ` : 'No other event is caused by ', h('a', { href: `#/events/${root}/tree` }, root), effects ? `, in ${span(tree.total * 1e6)}` : '', ' · ', moment(tree.root.began));
+    compare.href = `#/compare/${root}`;
+    if (first) reveal();
+    draw();
+    const i = fall.list.index();
+    if (first && i >= 0) fall.list.select(i);
+  }
+
+  // reveal opens the groups above the event of the address.
+  function reveal() {
+    for (let n = tree.find(revision); n?.parent; n = n.parent) {
+      const { parent } = n;
+      const group = rows({ root: parent }, { closed: new Set(), open: new Set(), folding: true }).find((r) => isGroup(r) && r.parent === parent && r.members.includes(n));
+      if (group) open.add(group.key);
     }
-    const effects = new Map();
-    const byRevision = new Map(all.map((e) => [e.revision, e]));
-    for (const e of all) {
-      const cause = e.causes?.[0];
-      if (e.revision !== root && byRevision.has(cause)) effects.set(cause, [...(effects.get(cause) || []), e]);
-    }
-    const begin = Date.parse(all[0].began);
-    total = 0.001;
-    nodes = [];
-    const walk = (e, depth) => {
-      const from = preciseTime(e.began) - preciseTime(all[0].began);
-      const own = Math.max(...(e.hops || []).map((hop) => hop.at), 0) / 1e6;
-      const children = effects.get(e.revision) || [];
-      total = Math.max(total, from + duration(e) / 1e6);
-      const node = { revision: e.revision, e, depth, from, own, to: from + duration(e) / 1e6, children: children.length, end: 0 };
-      nodes.push(node);
-      for (const c of children) walk(c, depth + 1);
-      node.end = nodes.length;
-    };
-    walk(all[0], 0);
-    revisions = new Set(nodes.map((n) => n.revision));
-    unfold();
-    sum.replaceChildren(all.length > 1 ? `${plural(all.length - 1, 'event')} caused by ` : 'No other event is caused by ',
-      h('a', { href: `#/events/${root}/tree` }, root), all.length > 1 ? `, in ${span(total * 1e6)}` : '', ' · ', moment(begin));
-    const i = list.index();
-    if (i >= 0) list.select(i);
   }
 
-  function unfold() {
-    seen = [];
-    for (let i = 0; i < nodes.length;) {
-      seen.push(nodes[i]);
-      i = folded.has(nodes[i].revision) ? nodes[i].end : i + 1;
-    }
-    list.redraw();
+  function draw() {
+    for (const [name, b] of Object.entries(switches)) b.setAttribute('aria-pressed', String(shown[name]));
+    if (!tree) return;
+    const seen = shown.critical ? path : [];
+    stats.el.hidden = !shown.statistics;
+    fall.el.hidden = map.el.hidden = zooms.hidden = shown.statistics;
+    where.hidden = !shown.critical || shown.statistics || path.length < 2;
+    const sums = spent(path);
+    where.replaceChildren(h('span.dim', `The critical path, ${plural(path.length, 'event')}: `), ...Object.keys(steps).filter((s) => sums[s] > 0).map((s) => h('span.share', h(`i.dot.step.${s}`), `${span(sums[s] * 1e6)} ${steps[s]}`)));
+    if (shown.statistics) stats.set(tree);
+    fall.set(rows(tree, { closed, open, folding: shown.folding }), tree, seen);
+    map.set(tree, seen);
   }
 
-  function fold(node, on) {
-    if (!node?.children) return false;
-    if (on) folded.add(node.revision); else folded.delete(node.revision);
-    unfold();
-    return true;
+  function isOpen(row) {
+    return isGroup(row) ? open.has(row.key) : row.kids.length > 0 && !closed.has(row.revision);
   }
 
-  function row(n) {
-    const { e } = n;
-    const toggle = h('button.turn', { tabIndex: -1, 'aria-label': folded.has(n.revision) ? 'unfold' : 'fold', hidden: !n.children }, folded.has(n.revision) ? '▸' : '▾');
-    toggle.addEventListener('click', (ev) => { ev.stopPropagation(); fold(n, !folded.has(n.revision)); });
-    const label = h('span.label', { style: { paddingLeft: `${Math.min(n.depth, 12) * (innerWidth > 820 ? 16 : 9)}px` } }, toggle, h(`span.type.${e.type || 'UNKNOWN'}`),
-      h('span.kind', kind(e.resource)), h('span.name', { title: `${object(e)}: ${action(e)} by ${shortUser(e.user)}` }, e.name), h('small', `${action(e)} · ${shortUser(e.user)}`));
-    return h('div.row.node', { id: `t${n.revision}` }, label,
-      h('span.track', { title: `written in ${span(n.own * 1e6)}; received by all in ${span((n.to - n.from) * 1e6)}` }, bar(n.from, n.to - n.from, 'i.rest'), bar(n.from, n.own, 'i.own')),
-      h('span.at', { title: nanoseconds(n.from * 1e6) }, span(n.from * 1e6)));
+  function toggle(row) {
+    if (!isGroup(row) && !row.kids.length) return;
+    const [set, id] = isGroup(row) ? [open, row.key] : [closed, row.revision];
+    if (!set.delete(id)) set.add(id);
+    fall.list.selected = key(row);
+    draw();
   }
-
-  const bar = (from, length, as) => h(as, { style: { left: `${(from / total) * 100}%`, width: `max(3px, ${(length / total) * 100}%)` } });
 
   const onEvents = (fresh) => {
-    if (!due && root && fresh.some((e) => e.cause && revisions.has(e.cause))) due = setTimeout(read, 500);
+    // A large tree is read again at longer intervals.
+    if (!due && root && fresh.some((e) => e.cause && revisions.has(e.cause))) due = setTimeout(read, Math.max(500, 4 * cost));
   };
   listeners.add(onEvents);
+  draw();
   read();
   return {
     el,
+    root: () => root || revision,
     keydown(e) {
-      const node = seen[list.index()];
-      if (e.key === 'h' || e.key === 'ArrowLeft') return fold(node, true);
-      if (e.key === 'l' || e.key === 'ArrowRight') return fold(node, false);
-      return list.keydown(e);
+      if (e.key === 'f') flip('folding');
+      else if (e.key === 'x') flip('critical');
+      else if (e.key === 's') flip('statistics');
+      else if (e.key === 'd') location.hash = compare.getAttribute('href') || location.hash;
+      else return map.keydown(e) || fall.keydown(e);
+      return true;
     },
     destroy() {
       clearTimeout(due);
       listeners.delete(onEvents);
-      list.destroy();
+      map.destroy();
+      fall.destroy();
       stop.abort();
     },
   };
-}
-
-// preciseTime parses a time with its digits below milliseconds; the result is in milliseconds.
-function preciseTime(time) {
-  const [, fraction] = /\.(\d+)/.exec(time) || [];
-  return Math.floor(Date.parse(time) / 1000) * 1000 + (fraction ? Number(`0.${fraction}`) * 1000 : 0);
 }

@@ -2,7 +2,8 @@
 import { h, svg } from './dom.js';
 import { json } from './api.js';
 import { List } from './list.js';
-import { deliveries, eventAt, quantile } from './store.js';
+import { deliveries, eventAt } from './store.js';
+import { quantile } from './stats.js';
 import { inherit, remember } from './address.js';
 import { kind, nanoseconds, plural, span, shortUser } from './format.js';
 
