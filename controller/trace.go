@@ -21,20 +21,22 @@ type causes struct {
 
 type cause struct {
 	handed    trace.Instant
+	due       trace.Instant // when the controller wants the key: at once, or after a delay of its own
 	revisions []int64
 	listed    bool // all revisions are from the initial list
 }
 
-// add records that a key is enqueued for an event.
-func (cs *causes) add(k Key, obj client.Object, listed bool) {
+// add records that a key is enqueued for an event, after a delay.
+func (cs *causes) add(k Key, obj client.Object, listed bool, d time.Duration) {
 	if cs.log == nil || obj == nil {
 		return
 	}
-	cs.note(k, trace.Revision(obj.GetResourceVersion()), listed)
+	cs.note(k, trace.Revision(obj.GetResourceVersion()), listed, d)
 }
 
-func (cs *causes) note(k Key, rev int64, listed bool) {
+func (cs *causes) note(k Key, rev int64, listed bool, d time.Duration) {
 	now := cs.log.Now()
+	due := now + trace.Instant(max(d, 0))
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if cs.mu.of == nil {
@@ -42,9 +44,10 @@ func (cs *causes) note(k Key, rev int64, listed bool) {
 	}
 	c := cs.mu.of[k]
 	if c == nil {
-		c = &cause{handed: now, listed: true}
+		c = &cause{handed: now, due: due, listed: true}
 		cs.mu.of[k] = c
 	}
+	c.due = min(c.due, due)
 	c.note(rev)
 	c.listed = c.listed && listed
 }
@@ -59,11 +62,11 @@ func (c *cause) note(rev int64) {
 	}
 }
 
-// pass copies the causes of a reconcile's context to a key.
-func (cs *causes) pass(ctx context.Context, k Key) {
+// pass copies the causes of a reconcile's context to a key that is enqueued after a delay.
+func (cs *causes) pass(ctx context.Context, k Key, d time.Duration) {
 	if p := trace.FromContext(ctx); p != nil && cs.log != nil {
 		for _, rev := range p.Causes {
-			cs.note(k, rev, false)
+			cs.note(k, rev, false, d)
 		}
 	}
 }
@@ -86,7 +89,7 @@ func (cs *causes) giveBack(k Key, c *cause) {
 		return
 	}
 	// the failed attempt keeps its own
-	again := &cause{handed: c.handed, revisions: slices.Clone(c.revisions), listed: c.listed}
+	again := &cause{handed: c.handed, due: c.due, revisions: slices.Clone(c.revisions), listed: c.listed}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if later := cs.mu.of[k]; later != nil {
@@ -101,26 +104,26 @@ func (cs *causes) giveBack(k Key, c *cause) {
 // EnqueueFor is Enqueue caused by an event with the given object: the trace of the reconcile's writes leads back to
 // the event. A nil obj stands for no event.
 func (c *Controller) EnqueueFor(k Key, obj client.Object) {
-	c.causes.add(k, obj, false)
+	c.causes.add(k, obj, false, 0)
 	c.Enqueue(k)
 }
 
 // EnqueueForAfter is EnqueueAfter caused by an event.
 func (c *Controller) EnqueueForAfter(k Key, obj client.Object, d time.Duration) {
-	c.causes.add(k, obj, false)
+	c.causes.add(k, obj, false, d)
 	c.EnqueueAfter(k, d)
 }
 
 // EnqueueFrom is Enqueue by a reconcile, of this or another controller, with its context: it inherits that
 // reconcile's causes.
 func (c *Controller) EnqueueFrom(ctx context.Context, k Key) {
-	c.causes.pass(ctx, k)
+	c.causes.pass(ctx, k, 0)
 	c.Enqueue(k)
 }
 
 // EnqueueFromAfter is EnqueueAfter by a reconcile.
 func (c *Controller) EnqueueFromAfter(ctx context.Context, k Key, d time.Duration) {
-	c.causes.pass(ctx, k)
+	c.causes.pass(ctx, k, d)
 	c.EnqueueAfter(k, d)
 }
 
@@ -146,6 +149,7 @@ func (c *Controller) traced(ctx context.Context, k Key) (res Result, err error) 
 	}
 	why := c.causes.take(k)
 	w := &trace.Reconcile{Controller: c.name, Key: k.String(), Causes: why.revisions, Handed: why.handed, Listed: why.listed}
+	w.Delay = time.Duration(min(why.due, l.Now()) - why.handed)
 	err = l.Do(ctx, w, func(ctx context.Context) (err error) {
 		res, err = c.look(ctx, k)
 		w.After, w.Failures, w.Conflict = res.RequeueAfter, c.queue.Failures(k), isConflict(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,4 +78,30 @@ func TestCausesAreBounded(t *testing.T) {
 	if n := len(c.revisions); n != trace.MaxCauses || c.revisions[0] != 0 || c.revisions[n-1] != trace.MaxCauses+9 {
 		t.Errorf("%d causes, the last %d", n, c.revisions[n-1])
 	}
+}
+
+// TestWantedDelay checks that a delay that the controller wants is recorded apart from the time in the queue, up to
+// the event that enqueues the key at once.
+func TestWantedDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := trace.New(trace.Options{})
+		c := New("c", func(context.Context, Key) (Result, error) { return Result{}, nil }, Options{Workers: 1, Trace: l})
+		pod := func(rev string) *corev1.Pod { return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: rev}} }
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- c.Run(ctx) }()
+		synctest.Wait()
+		c.EnqueueForAfter(Key{Name: "late"}, pod("1"), 5*time.Second)
+		c.EnqueueForAfter(Key{Name: "earlier"}, pod("2"), 5*time.Second)
+		time.Sleep(time.Second) // in the bubble
+		c.EnqueueFor(Key{Name: "earlier"}, pod("3"))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		works, _ := l.Reconciles(0)
+		if len(works) != 3 || works[0].Key != "earlier" || works[0].Delay.Round(time.Millisecond) != time.Second || works[1].Key != "late" || works[1].Delay.Round(time.Millisecond) != 5*time.Second {
+			t.Errorf("reconciles %+v", works)
+		}
+		stop()
+		<-done
+	})
 }

@@ -80,7 +80,7 @@ func (w Watching[T]) register(c *Controller) {
 			return
 		}
 		for _, k := range w.keys(obj) {
-			c.causes.add(k, obj, true)
+			c.causes.add(k, obj, true, 0)
 			c.queue.AddPriority(k, LowPriority)
 		}
 	}

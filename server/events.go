@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/trace/show"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 )
@@ -22,7 +23,8 @@ import (
 // and slow (durations), limit, tree (a revision: the event and all that came of it), follow,
 // settled (how long after its last hop a follower is sent an event, a duration; 300 ms, or a
 // second while other processes report), faults (also injected faults that concern no event, as
-// {"fault": trace.InjectedFault}). A POST takes the trace.Report of another process.
+// {"fault": trace.InjectedFault}), output (otlp: all in one request for an OpenTelemetry
+// collector, in JSON, in place of lines). A POST takes the trace.Report of another process.
 const LivesPath = trace.Path
 
 // settled is the time without news after which a follower is sent a life.
@@ -57,6 +59,12 @@ func (c *serving) lives() error {
 	f, root, hurry, err := livesFilter(c.Query)
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
+	}
+	switch output := c.Query.Get("output"); {
+	case output == "otlp" && c.Query.Get("follow") == "":
+		return c.otlp(l, f, root)
+	case output != "":
+		return apierrors.NewBadRequest(fmt.Sprintf("output=%q: want otlp, without follow", output))
 	}
 	c.Writer.Header().Set("Content-Type", "application/jsonl")
 	out := json.NewEncoder(c.Writer)
@@ -146,6 +154,25 @@ func (c *serving) lives() error {
 			return nil
 		}
 	}
+}
+
+// otlp answers with lives as the spans of an OpenTelemetry trace.
+func (c *serving) otlp(l *trace.Log, f trace.Filter, root int64) error {
+	lives := l.Lives
+	if root != 0 {
+		lives = func(trace.Filter) []trace.Life { return l.Tree(root) }
+	}
+	var events []show.Event
+	for _, lf := range lives(f) {
+		events = append(events, show.Event{Life: lf})
+	}
+	request, err := new(show.Exporter).Request(events)
+	if err != nil {
+		return err
+	}
+	c.Writer.Header().Set("Content-Type", "application/json")
+	_, _ = c.Writer.Write(request) // fails if the client has gone
+	return nil
 }
 
 // maxReport bounds the bytes of a report.

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -80,8 +81,11 @@ type LifeReconcile struct {
 	Begun  time.Duration `json:"begun"`
 	Ended  time.Duration `json:"ended"`
 	// Replayed is when the key was queued, if the controller found the object in its first
-	// list and did not receive the event; otherwise 0.
+	// list and did not receive the event, or when its watch was opened, if it received the
+	// event by replay; otherwise 0.
 	Replayed time.Duration `json:"replayed,omitempty"`
+	// Delayed is how long the controller wanted the key to wait before its reconcile.
+	Delayed  time.Duration `json:"delayed,omitempty"`
 	After    time.Duration `json:"requeueAfter,omitempty"`
 	Failures int           `json:"failures,omitempty"`
 	Err      string        `json:"error,omitempty"`
@@ -260,8 +264,8 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 				out[n].Reconciles = append(out[n].Reconciles, LifeReconcile{
 					Number: w.Number, Controller: w.Controller, Key: w.Key,
 					Queued: since(n, w.Handed), Begun: since(n, w.Begun), Ended: since(n, w.Ended),
-					Replayed: w.listed(since(n, w.Handed)),
-					After:    w.After, Failures: w.Failures, Err: w.Err, Conflict: w.Conflict, Writes: writes[w.Number],
+					Replayed: cmp.Or(w.listed(since(n, w.Handed)), out[n].replayedTo(w.Process, since(n, cmp.Or(w.Handed, w.Begun)))), Delayed: w.Delay,
+					After: w.After, Failures: w.Failures, Err: w.Err, Conflict: w.Conflict, Writes: writes[w.Number],
 					Process: w.Process, Within: w.Within,
 				})
 			}
@@ -291,8 +295,28 @@ func (l *Log) writes() map[uint64][]int64 {
 	return made
 }
 
+// replayedTo is when the watch was opened by whose replay a process received the event
+// until a time, 0 if the event reached the process otherwise.
+func (lf *Life) replayedTo(process string, until time.Duration) time.Duration {
+	var last *Arrival
+	for i := range lf.Arrivals {
+		if a := &lf.Arrivals[i]; a.Process == process && a.Stored <= until && (last == nil || a.Stored > last.Stored) {
+			last = a
+		}
+	}
+	if last == nil {
+		return 0
+	}
+	return last.Replayed
+}
+
+// Since is how long after the event, or after the reader started if that was later, the
+// reconcile was at a time, without a delay that its controller wanted.
+func (w *LifeReconcile) Since(at time.Duration) time.Duration { return at - w.Replayed - w.Delayed }
+
 // Duration is the time from a life's first hop to its last known one. Of a reader that
-// received the event by replay, only the duration of the replay counts.
+// received the event by replay, only the duration of the replay counts, and a delay that a
+// controller wanted does not count.
 func (lf *Life) Duration() time.Duration {
 	var last time.Duration
 	for _, h := range lf.Hops {
@@ -305,7 +329,7 @@ func (lf *Life) Duration() time.Duration {
 		last = max(last, a.Stored-a.Replayed)
 	}
 	for _, w := range lf.Reconciles {
-		last = max(last, w.Ended-w.Replayed)
+		last = max(last, w.Since(w.Ended))
 	}
 	return last
 }

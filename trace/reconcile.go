@@ -52,6 +52,8 @@ type Reconcile struct {
 	// Handed is when the handler was given the first event and queued the key; Begun and
 	// Ended are the reconcile's.
 	Handed, Begun, Ended Instant
+	// Delay is how long the controller wanted the key to wait, of the time since Handed.
+	Delay time.Duration
 	// Listed reports whether the causes are of objects in the controller's first list.
 	Listed bool
 	// After is the requeue delay that the controller asked for, or 0; Failures the number of

@@ -79,6 +79,35 @@ func TestLife(t *testing.T) {
 	}
 }
 
+// TestWaitingIsNoDelay checks that a life's duration has neither the time before the watch was opened by whose
+// replay a controller received the event, nor a delay that a controller wanted.
+func TestWaitingIsNoDelay(t *testing.T) {
+	const late = Instant(time.Minute)
+	for _, c := range []struct {
+		name           string
+		opened, stored Instant
+		w              Reconcile
+		replayed       time.Duration
+	}{
+		{"replayed", late, late + 10, Reconcile{Handed: late + 20, Begun: late + 30, Ended: late + 40}, time.Duration(late) - 1},
+		{"delayed", 0, 10, Reconcile{Handed: 20, Delay: time.Duration(late), Begun: late + 30, Ended: late + 40}, 0},
+		{"without a queue", late, late + 10, Reconcile{Begun: late + 30, Ended: late + 40}, time.Duration(late) - 1},
+	} {
+		l := New(Options{})
+		l.Cached(7, "pods", "ns/a", Added, 1, 1)
+		l.Arrived(&Informer{Resource: "pods"}, 7, c.opened, c.stored, c.stored, c.stored)
+		c.w.Controller, c.w.Causes = "c", []int64{7}
+		l.reconciles.put(c.w)
+		lf := l.Lives(Filter{})[0]
+		if got := lf.Reconciles[0].Replayed; got != c.replayed {
+			t.Errorf("%s: replayed after %v, want %v", c.name, got, c.replayed)
+		}
+		if took := lf.Duration(); took > 100 {
+			t.Errorf("%s: the event took %v", c.name, took)
+		}
+	}
+}
+
 // TestTransaction: the first object of a transaction names the event.
 func TestTransaction(t *testing.T) {
 	l := New(Options{})

@@ -50,6 +50,7 @@ func (b *fixture) contrast(t *testing.T, scaled int64) {
 		for _, p := range []struct{ place, ready string }{
 			{"#/overview", `document.querySelector('.health.well') && document.querySelector('.plot .line')`},
 			{"#/events", `document.querySelector('.list .row.event')`},
+			{"#/events?show=trees", `document.querySelector('.scatter .legend i')`},
 			{fmt.Sprintf("#/events/%d", scaled), `document.querySelector('.fall.work')`},
 			{fmt.Sprintf("#/events/%d/tree", scaled), `document.querySelectorAll('.row.node.on').length === 1`},
 			{"#/events?text=none+is+named+so", `document.querySelector('.empty button')`},

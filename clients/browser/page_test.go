@@ -23,6 +23,8 @@ func TestPage(t *testing.T) {
 	t.Run("overview", func(t *testing.T) { b.overview(t) })
 	t.Run("log", func(t *testing.T) { b.log(t, scaled) })
 	t.Run("event", func(t *testing.T) { b.event(t, scaled) })
+	t.Run("modules", func(t *testing.T) { b.modules(t) })
+	t.Run("explorer", func(t *testing.T) { b.explorer(t, scaled) })
 	t.Run("addresses", func(t *testing.T) { b.addresses(t, scaled) })
 	t.Run("object", func(t *testing.T) { b.object(t, scaled) })
 	t.Run("why", func(t *testing.T) { b.why(t) })
@@ -32,6 +34,7 @@ func TestPage(t *testing.T) {
 	t.Run("browse", func(t *testing.T) { b.browse(t) })
 	t.Run("search", func(t *testing.T) { b.search(t) })
 	t.Run("time travel", func(t *testing.T) { b.travel(t, scaled) })
+	t.Run("tree", func(t *testing.T) { b.tree(t) })
 	t.Run("contrast", func(t *testing.T) { b.contrast(t, scaled) })
 	t.Run("screens", func(t *testing.T) { b.screens(t, scaled) })
 	t.Run("ten thousand events", func(t *testing.T) { b.many(t) })
@@ -145,7 +148,7 @@ func (b *fixture) others(t *testing.T) {
 // screens: the page fits a narrow screen, and both themes have their colours.
 func (b *fixture) screens(t *testing.T, scaled int64) {
 	b.do(t, chromedp.EmulateViewport(390, 844))
-	for _, place := range []string{"#/overview", "#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object/deployments.apps/default/web", "#/object/deployments.apps/default/web?part=yaml", "#/object/deployments.apps/default/web?part=history", "#/object/deployments.apps/default/stuck", "#/watchers", "#/queues", "#/browse/pods", "#/browse/deployments.apps?of=default%2Fweb"} {
+	for _, place := range []string{"#/overview", "#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object/deployments.apps/default/web", "#/object/deployments.apps/default/web?part=yaml", "#/object/deployments.apps/default/web?part=history", "#/object/deployments.apps/default/stuck", "#/events?show=trees", fmt.Sprintf("#/compare/%d/%d", scaled, scaled), "#/watchers", "#/queues", "#/browse/pods", "#/browse/deployments.apps?of=default%2Fweb"} {
 		b.open(t, place)
 		b.until(t, `document.querySelector('#view > *')`)
 		if wide := get[int](t, b, `document.scrollingElement.scrollWidth`); wide > 390 {

@@ -46,12 +46,12 @@ func TestQuiet(t *testing.T) {
 		b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(b.cp.PageURL()))
 		b.until(t, `location.pathname === '/ui/' && document.querySelector('.health.well, .health.ill')`)
 		b.open(t, "#/events")
-		row := `document.querySelector('#e%d .took')`
-		b.until(t, row+`?.textContent === 'retried' && !`+row+`.querySelector('.bad')`, rev+2, rev+2)
-		b.until(t, row+`?.textContent === 'failed' && `+row+`.querySelector('.bad')`, rev+1, rev+1)
+		row := `document.querySelector('#e%d .outcome')`
+		b.until(t, row+`?.textContent.endsWith('conflict, tried again') && !`+row+`.matches('.bad')`, rev+2, rev+2)
+		b.until(t, row+`?.textContent.endsWith('failed') && `+row+`.matches('.bad')`, rev+1, rev+1)
 		b.open(t, "#/queues")
 		card := `[...document.querySelectorAll('.card')].find((c) => c.querySelector('h3').textContent === 'conflict-%t')`
-		b.until(t, card+`?.textContent.includes('retried1') && !`+card+`.querySelector('.bad')`, true, true)
+		b.until(t, card+`?.textContent.includes('conflicts, tried again1') && !`+card+`.querySelector('.bad')`, true, true)
 		b.until(t, card+`?.querySelector('.bad')`, false)
 	})
 }

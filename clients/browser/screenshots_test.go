@@ -20,7 +20,7 @@ func TestShots(t *testing.T) {
 		t.Skip("no -shots=DIR")
 	}
 	b := newFixture(t)
-	_, scaled := b.story(t, 4)
+	made, scaled := b.story(t, 4)
 	b.stuck(t)
 	b.do(t, chromedp.Navigate(b.cp.PageURL()))
 	b.until(t, `location.pathname === '/ui/' && document.querySelector('.problem')`)
@@ -29,6 +29,8 @@ func TestShots(t *testing.T) {
 	places := []struct{ name, place, ready, click string }{
 		{"overview", "#/overview", `document.querySelector('.problem') && document.querySelector('.plot .line')`, ""},
 		{"events", "#/events?text=", `document.querySelector('.row.event')`, ""},
+		{"roots", "#/events?show=trees", `document.querySelector('.scatter .legend i')`, ""},
+		{"pair", fmt.Sprintf("#/compare/%d/%d", made, scaled), `document.querySelectorAll('.row.pair').length > 9`, ""},
 		{"hops", fmt.Sprintf("#/events/%d", scaled), `document.querySelectorAll('.fall.work').length > 0`, ""},
 		{"tree", fmt.Sprintf("#/events/%d/tree", scaled), `document.querySelectorAll('.row.node').length > 9`, ""},
 		{"browse", "#/browse/pods", `document.querySelectorAll('.list .tone').length > 3 && document.querySelector('.kinds a')`, ""},

@@ -146,3 +146,17 @@ func (b *fixture) crowd(t *testing.T, n int) {
 		}
 	}
 }
+
+// scale sets the replicas of the Deployment web and waits until all of them are available and their events have
+// ended. It returns the revision of the write.
+func (b *fixture) scale(t *testing.T, ctx context.Context, replicas int32) int64 {
+	t.Helper()
+	b.settle(t, ctx)
+	d, err := client.For[*appsv1.Deployment](b.client).Namespace("default").Patch(ctx, "web", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": replicas}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.available(t, ctx, d, replicas)
+	b.settle(t, ctx)
+	return trace.Revision(d.ResourceVersion)
+}

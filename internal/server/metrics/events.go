@@ -119,7 +119,7 @@ func (m *lifeMetrics) count(before time.Time) {
 			continue // it has metrics of its own
 		}
 		if w.Handed != 0 {
-			m.waited.WithLabelValues(w.Controller).Observe(time.Duration(w.Begun - w.Handed).Seconds())
+			m.waited.WithLabelValues(w.Controller).Observe((time.Duration(w.Begun-w.Handed) - w.Delay).Seconds())
 		}
 		m.reconciles.WithLabelValues(w.Controller, result(&w)).Inc()
 		m.worked.WithLabelValues(w.Controller).Observe(time.Duration(w.Ended - w.Begun).Seconds())

@@ -174,7 +174,7 @@ func apart(process string, within time.Duration) string {
 func working(w trace.LifeReconcile) []row {
 	var rows []row
 	if w.Queued != 0 {
-		rows = append(rows, row{name: "   " + w.Controller + ": queued " + w.Key, from: w.Queued - w.Replayed, to: w.Begun - w.Replayed})
+		rows = append(rows, row{name: "   " + w.Controller + ": queued " + w.Key, from: w.Queued - w.Replayed, to: w.Since(w.Begun), note: putOff(w.Delayed)})
 	}
 	note, found := "", ""
 	if w.Replayed > 0 {
@@ -188,7 +188,15 @@ func working(w trace.LifeReconcile) []row {
 	case len(w.Writes) > 0:
 		note = "wrote " + numbers(w.Writes)
 	}
-	return append(rows, row{name: "   " + w.Controller + ": " + w.Key, from: w.Begun - w.Replayed, to: w.Ended - w.Replayed, note: join(note, found, apart(w.Process, w.Within))})
+	return append(rows, row{name: "   " + w.Controller + ": " + w.Key, from: w.Since(w.Begun), to: w.Since(w.Ended), note: join(note, found, apart(w.Process, w.Within))})
+}
+
+// putOff describes a delay that a controller wanted.
+func putOff(d time.Duration) string {
+	if d < time.Millisecond {
+		return ""
+	}
+	return "put off for " + span(d) + " by the controller"
 }
 
 // reader describes a stream's user and selection.

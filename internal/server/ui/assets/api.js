@@ -56,7 +56,7 @@ const MERGE = 'application/merge-patch+json';
 export const patch = (path, body, type = MERGE) => write('PATCH', path, { body, type });
 
 // yieldToBrowser lets the browser render and handle input between two batches.
-const yieldToBrowser = () => globalThis.scheduler?.yield?.() ?? new Promise((done) => { setTimeout(done); });
+export const yieldToBrowser = () => globalThis.scheduler?.yield?.() ?? new Promise((done) => { setTimeout(done); });
 
 const BATCH = 200; // lines
 const MAX_BUSY = 8; // ms, of a frame's 16

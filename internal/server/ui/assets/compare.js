@@ -131,7 +131,7 @@ export function compareView() {
 
   function time(a, b) {
     if (!a || !b) return h('span.num', ms((a || b).took.median));
-    return h('span.num', { title: `A ${ms(a.took.median)}, B ${ms(b.took.median)}` }, `${ms(a.took.median)} → ${ms(b.took.median)} `, delta(a.took.median, b.took.median, ''));
+    return h('span.num', { title: `A ${ms(a.took.median)}, B ${ms(b.took.median)}` }, h('span.was', `${ms(a.took.median)} → `), `${ms(b.took.median)} `, delta(a.took.median, b.took.median, ''));
   }
 
   const onEvents = () => fill();

@@ -1,7 +1,9 @@
 // The critical path of a tree: the chain of causes that ends last, and its time by what it was spent on.
 
+import { elapsed, working } from './life.js';
+
 // The steps between an event and an effect, in their order.
-export const steps = { write: 'in requests', deliver: 'on the way to controllers', queue: 'in queues', reconcile: 'in reconciles', unknown: 'unknown' };
+export const steps = { write: 'in requests', deliver: 'on the way to controllers', delay: 'in delays that controllers want', queue: 'in queues', reconcile: 'in reconciles', unknown: 'unknown' };
 
 // criticalPath returns the links from the root to the event that ends last: {node, from, to, parts}, where to is the
 // beginning of the next link, and parts are [step, from, to].
@@ -19,8 +21,8 @@ export function criticalPath(tree) {
 
 // latest is the reconcile with which an event ends, if it ends with one.
 function latest(n) {
-  const w = n.works.reduce((a, b) => (!a || b.ended - (b.replayed || 0) > a.ended - (a.replayed || 0) ? b : a), undefined);
-  return w && (w.ended - (w.replayed || 0)) / 1e6 >= n.took - 1e-6 ? w : undefined;
+  const w = n.works.reduce((a, b) => (!a || working(b, b.ended) > working(a, a.ended) ? b : a), undefined);
+  return w && working(w, w.ended) / 1e6 >= n.took - 1e-6 ? w : undefined;
 }
 
 function split(node, to, work, hasNext) {
@@ -33,9 +35,12 @@ function split(node, to, work, hasNext) {
   };
   until('write', node.from + node.own);
   if (work) {
-    const since = (ns) => node.from + (ns - (work.replayed || 0)) / 1e6;
+    // Without an effect after it the delay is no part of the event's time.
+    const since = (ns) => node.from + (hasNext ? ns : elapsed(work, ns)) / 1e6;
+    const begun = hasNext ? since(work.begun) : node.from + working(work, work.begun) / 1e6;
     until('deliver', since(work.queued || work.begun));
-    until('queue', since(work.begun));
+    if (hasNext) until('delay', since((work.queued || work.begun) + (work.delayed || 0)));
+    until('queue', begun);
     until('reconcile', to);
   } else until(hasNext ? 'unknown' : 'deliver', to);
   return parts;

@@ -1,7 +1,7 @@
 // One event: its hops as a waterfall, and its tree of causes.
 import { h } from './dom.js';
 import { lives } from './api.js';
-import { CONFLICT, duration, elapsed } from './life.js';
+import { CONFLICT, duration, elapsed, working } from './life.js';
 import { action, kind, moment, nanoseconds, object, objectAddress, span, shortUser } from './format.js';
 import { rawMenu } from './raw.js';
 import { treePane } from './tree.js';
@@ -109,9 +109,9 @@ function parts(e) {
   });
   const informers = (e.arrivals || []).map((a) => ({ name: `informer of ${kind(a.resource)}`, note: [shortUser(/\((.*)\)$/.exec(a.agent || '')?.[1] || a.process || a.agent), selection(a), replayed(a)].filter(Boolean).join(' · '), from: elapsed(a, a.read), to: elapsed(a, a.stored), sort: 'seen' }));
   const works = (e.works || []).flatMap((w) => [
-    w.queued ? { name: `${w.controller} · queued`, note: w.key, from: elapsed(w, w.queued), to: elapsed(w, w.begun), sort: 'queued' } : null,
+    w.queued ? { name: `${w.controller} · queued`, note: [w.key, w.delayed >= 1e6 && `put off for ${span(w.delayed)} by the controller`].filter(Boolean).join(' · '), from: elapsed(w, w.queued), to: working(w, w.begun), sort: 'queued' } : null,
     {
-      name: w.controller, key: w.key, from: elapsed(w, w.begun), to: elapsed(w, w.ended), sort: w.conflict ? 'work conflict' : w.error ? 'failed' : 'work', writes: w.writes,
+      name: w.controller, key: w.key, from: working(w, w.begun), to: working(w, w.ended), sort: w.conflict ? 'work conflict' : w.error ? 'failed' : 'work', writes: w.writes,
       note: w.conflict ? `${CONFLICT}: ${w.error}` : w.error ? w.error + (w.failures > 1 ? ` (${w.failures} times)` : '') : w.writes ? '' : `${w.key}: no change`,
     },
   ].filter(Boolean));

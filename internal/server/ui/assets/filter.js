@@ -44,7 +44,7 @@ export function matcher(filter) {
     '': () => true, failed: (e) => outcomeOf(e, trees) === 'failed', conflict: (e) => outcomeOf(e, trees) === 'conflict',
     trouble: (e) => outcomeOf(e, trees) !== '', waits: (e) => waits(e, trees),
   }[filter.outcome] || (() => true);
-  return (e) => (!trees || (e.root === e.revision && e.effects > 0)) && (!e.heartbeat || filter.heartbeats)
+  return (e) => (!trees || (!e.cause && e.effects > 0)) && (!e.heartbeat || filter.heartbeats)
     && (!filter.kind || e.resource === filter.kind) && (!filter.namespace || e.namespace === filter.namespace)
     && (!filter.user || e.user === filter.user) && (!filter.verb || e.verb === filter.verb || action(e) === filter.verb)
     && (!filter.controller || e.controllers.includes(filter.controller))

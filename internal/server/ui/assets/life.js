@@ -4,6 +4,9 @@
 // a watch that was opened later and got the event by replay it counts from the opening.
 export const elapsed = (x, at) => at - (x.replayed || 0);
 
+// working is the time from the event to a step of a reconcile, without a delay that its controller wanted.
+export const working = (w, at) => elapsed(w, at) - (w.delayed || 0);
+
 // written is the time from an event's beginning until readers of the server can see it, in ns.
 export const written = (e) => (e.hops || []).reduce((last, hop) => Math.max(last, hop.at), 0);
 
@@ -12,7 +15,7 @@ export function duration(e) {
   let last = written(e);
   for (const d of e.deliveries || []) last = Math.max(last, elapsed(d, d.framed), elapsed(d, d.flushed || 0));
   for (const a of e.arrivals || []) last = Math.max(last, elapsed(a, a.stored));
-  for (const w of e.works || []) last = Math.max(last, elapsed(w, w.ended));
+  for (const w of e.works || []) last = Math.max(last, working(w, w.ended));
   return last;
 }
 

@@ -150,7 +150,7 @@ export async function follow() {
   for (let wait = 500; ; wait = Math.min(wait * 2, 10000)) {
     try {
       const from = events.length ? events[events.length - 1].revision + 1 : 1;
-      if (first) await lines('/debug/lives?limit=10000', addBatch);
+      if (first) await lines(`/debug/lives?limit=${MAX_EVENTS}`, addBatch);
       else await lines(`/debug/lives?from=${from}`, addBatch);
       first = false;
       setState('live');

@@ -1,5 +1,6 @@
 // The tree of causes that contains an event, from its first cause down: over time, or as statistics.
 import { h } from './dom.js';
+import { yieldToBrowser } from './api.js';
 import { listeners } from './store.js';
 import { criticalPath, spent, steps } from './critical.js';
 import { Shapes, isGroup, rows } from './fold.js';
@@ -58,17 +59,21 @@ export function treePane(revision) {
         sum.textContent = 'The trace no longer has this event.';
         return;
       }
-      take(next);
+      await take(next);
     } catch (err) {
       if (err.name !== 'AbortError') sum.textContent = err.message;
     }
     cost = performance.now() - begun;
   }
 
-  function take(next) {
+  // take shows a tree. It yields between the parts of the work on a large one.
+  async function take(next) {
+    await yieldToBrowser();
+    shapes.mark(next);
+    await yieldToBrowser();
+    if (stop.signal.aborted) return;
     const first = !tree;
     tree = next;
-    shapes.mark(tree);
     path = criticalPath(tree);
     revisions = new Set(tree.nodes.map((n) => n.revision));
     const effects = tree.nodes.length - 1;

@@ -17,7 +17,7 @@ export class Waterfall {
   constructor({ open, toggle, isOpen, zoomed }) {
     Object.assign(this, { toggle, isOpen, zoomed, rows: [], critical: new Map(), total: 1, window: whole(1) });
     this.axis = h('span.scale', { 'aria-hidden': 'true' });
-    this.heads = h('div.row.node.heads', h('span.dim', 'drag to zoom'), this.axis, h('span.at', 'at'));
+    this.heads = h('div.row.heads', h('span.dim', 'drag to zoom'), this.axis, h('span.at', 'at'));
     this.list = new List({
       label: 'The effects of the event', count: () => this.rows.length, draw: (i) => this.draw(this.rows[i]), key: (i) => key(this.rows[i]),
       open: (i) => (isGroup(this.rows[i]) ? toggle(this.rows[i]) : open(this.rows[i])),
@@ -97,7 +97,7 @@ export class Waterfall {
     const { took } = g;
     const text = `${g.members.length} equal: ${ms(took.min)} to ${ms(took.max)}, median ${ms(took.median)}, p95 ${ms(took.p95)}; ${plural(g.events, 'event')} in all`;
     return h(critical ? 'div.row.node.group.critical' : 'div.row.node.group', { id: `t${g.key}` },
-      this.label(g, true, h('b', `${g.members.length.toLocaleString()} ×`), h('span.name', { title: text }, chain(g)), g.conflicts > 0 && h('span.retried', { title: `${g.conflicts} of their events: ${CONFLICT}` }, `${g.conflicts}↻`), h('small', `median ${ms(took.median)} · p95 ${ms(took.p95)} · ${plural(g.events, 'event')}`)),
+      this.label(g, true, h('b', `${g.members.length.toLocaleString()} ×`), h('span.name', { title: text }, chain(g)), g.conflicts > 0 && h('span.trouble.retried', { title: `${g.conflicts} of their events: ${CONFLICT}` }, `↻ ${g.conflicts}`), h('small', `median ${ms(took.median)} · p95 ${ms(took.p95)} · ${plural(g.events, 'event')}`)),
       h('span.track', { title: text }, this.bar(g.from, g.to, 'i.rest'), this.density(g)),
       h('span.at', { title: `${text}; the first at ${ms(g.from)}` }, `${ms(took.min)} – ${ms(took.max)}`));
   }
@@ -187,8 +187,8 @@ export class Waterfall {
 export const key = (row) => (isGroup(row) ? row.key : row.revision);
 
 function trouble(n) {
-  if (n.outcome === 'failed') return h('b.bad', { title: n.works.find((w) => w.error && !w.conflict).error }, 'failed');
-  if (n.outcome === 'conflict') return h('span.retried', { title: n.works.find((w) => w.conflict).error }, CONFLICT);
+  if (n.outcome === 'failed') return h('b.trouble.bad', { title: n.works.find((w) => w.error && !w.conflict).error }, '✕ failed');
+  if (n.outcome === 'conflict') return h('span.trouble.retried', { title: n.works.find((w) => w.conflict).error }, `↻ ${CONFLICT}`);
   return null;
 }
 
