@@ -104,7 +104,7 @@ func (b *fixture) modules(t *testing.T) {
 					}
 					return new Tree(1, all);
 				};
-				`+script+`
+				{`+script+`}
 				return wrong;
 			})()`, &wrong, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 			for _, w := range wrong {

@@ -160,11 +160,11 @@ func (f *demoFlags) printEvents(out io.Writer, all []show.Event) error {
 	}
 	palette := palette(out)
 	fmt.Fprint(out, "\nThe write, hop by hop, with the watchers and controllers that received it:\n\n")
-	if err := show.Waterfall(out, all[0], palette); err != nil {
+	if err := show.Waterfall(out, all[0], palette, columns(out)); err != nil {
 		return err
 	}
 	fmt.Fprint(out, "\nThe events that it caused:\n\n")
-	if err := show.Tree(out, all, palette); err != nil {
+	if err := show.Tree(out, all, palette, columns(out)); err != nil {
 		return err
 	}
 	last := all[0]

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,7 +26,7 @@ type traceFlags struct {
 	revision          int64
 	since, slow       time.Duration
 	limit             int
-	all, tree         bool
+	all, tree, leases bool
 }
 
 func newTrace() *cobra.Command {
@@ -64,6 +65,7 @@ Without --rv or --since it follows new events, until Ctrl-C.`,
 	flags.DurationVar(&f.slow, "slow", 0, "only events that took at least this long")
 	flags.IntVar(&f.limit, "limit", 0, "number of events, the last ones; 0 for all")
 	flags.BoolVar(&f.tree, "tree", false, "show the tree of events that they caused")
+	flags.BoolVar(&f.leases, "leases", false, "show Leases and heartbeats of nodes too, when no kind is named")
 	flags.StringVarP(&f.output, "output", "o", "", "output format: json (one event per line) or otlp (spans for an OpenTelemetry collector)")
 	return cmd
 }
@@ -96,6 +98,9 @@ func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]stri
 	if f.namespace != "" {
 		namespace = f.namespace
 	}
+	p := printer{out: out, c: c, flags: f, palette: palette(out)}
+	p.quiet = what[0] == "" && f.revision == 0 && !f.leases
+	p.lastOnly = p.quiet && f.limit > 0 && f.since > 0
 	subject := traceSubject{c: c}
 	if what[0] != "" {
 		r, err := lives.Resource(ctx, c, what[0])
@@ -115,7 +120,7 @@ func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]stri
 			q.Set(key, d.String())
 		}
 	}
-	if f.limit > 0 {
+	if f.limit > 0 && !p.lastOnly {
 		q.Set("limit", strconv.Itoa(f.limit))
 	}
 	switch {
@@ -125,7 +130,6 @@ func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]stri
 	case f.since == 0:
 		q.Set("follow", "true")
 	}
-	p := printer{out: out, c: c, flags: f, palette: palette(out)}
 	if f.revision > 0 && f.tree {
 		return p.printTree(ctx)
 	}
@@ -136,11 +140,18 @@ func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]stri
 	}
 	n := 0
 	err = lives.Each(ctx, c, q, func(line []byte, e show.Event) error {
+		if p.quiet && e.Fault == nil && show.IsHeartbeat(e.Life) {
+			return nil
+		}
 		n++
+		if p.lastOnly {
+			p.keep(line, e)
+			return nil
+		}
 		return p.event(ctx, line, e)
 	})
 	if err == nil {
-		err = p.printRest()
+		err = p.printRest(ctx)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -173,8 +184,11 @@ type printer struct {
 	c       *client.Client
 	flags   *traceFlags
 	palette show.Palette
-	all     []show.Event // for OTLP
-	otlp    show.Exporter
+	// quiet leaves out heartbeats; lastOnly prints only the last events of those left, which are in last.
+	quiet, lastOnly bool
+	last            []keptLine
+	all             []show.Event // for OTLP
+	otlp            show.Exporter
 }
 
 func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
@@ -185,7 +199,7 @@ func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
 	case e.Fault != nil && p.flags.output == "otlp":
 		return nil // no span
 	case e.Fault != nil:
-		return show.Waterfall(p.out, e, p.palette)
+		return show.Waterfall(p.out, e, p.palette, p.columns())
 	case p.flags.output == "otlp" && p.flags.revision == 0 && p.flags.since == 0:
 		return otlp(p.out, &p.otlp, []show.Event{e}) // one request a line, as they come
 	case p.flags.output == "otlp":
@@ -194,7 +208,7 @@ func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
 	case p.flags.tree:
 		return p.printSettledTree(ctx, e)
 	}
-	if err := show.Waterfall(p.out, e, p.palette); err != nil {
+	if err := show.Waterfall(p.out, e, p.palette, p.columns()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(p.out)
@@ -213,7 +227,7 @@ func (p *printer) printTree(ctx context.Context) error {
 	if p.flags.output != "" {
 		return printForMachines(p.out, p.flags.output, all)
 	}
-	return show.Tree(p.out, all, p.palette)
+	return show.Tree(p.out, all, p.palette, p.columns())
 }
 
 // printForMachines writes events as JSON, one a line, or as OTLP.
@@ -240,6 +254,34 @@ func otlp(out io.Writer, x *show.Exporter, events []show.Event) error {
 	return err
 }
 
+type keptLine struct {
+	line []byte
+	e    show.Event
+}
+
+// keep keeps the last events, as many as the limit.
+func (p *printer) keep(line []byte, e show.Event) {
+	p.last = append(p.last, keptLine{bytes.Clone(line), e})
+	if len(p.last) > p.flags.limit {
+		p.last = p.last[1:]
+	}
+}
+
+func (p *printer) columns() int { return columns(p.out) }
+
+// columns is the width of the terminal that out is, 0 if it is none.
+func columns(out io.Writer) int {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 // palette is in colour for a terminal that wants it.
 func palette(out io.Writer) show.Palette {
 	if file, ok := out.(*os.File); ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd())) {
@@ -258,7 +300,7 @@ func (p *printer) printSettledTree(ctx context.Context, root show.Event) error {
 	if err != nil {
 		return err
 	}
-	if err := show.Tree(p.out, all, p.palette); err != nil {
+	if err := show.Tree(p.out, all, p.palette, p.columns()); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(p.out)
@@ -294,7 +336,12 @@ func settledTree(ctx context.Context, c *client.Client, root int64) (all []show.
 }
 
 // printRest prints the output that had to wait for the end.
-func (p *printer) printRest() error {
+func (p *printer) printRest(ctx context.Context) error {
+	for _, k := range p.last {
+		if err := p.event(ctx, k.line, k.e); err != nil {
+			return err
+		}
+	}
 	if len(p.all) == 0 {
 		return nil
 	}

@@ -18,11 +18,6 @@ type Event struct {
 	Fault *trace.InjectedFault `json:"fault,omitempty"`
 }
 
-const (
-	nameWidth = 46
-	barWidth  = 32
-)
-
 // row is a line of a waterfall: a step with its begin and its end.
 type row struct {
 	name     string
@@ -31,26 +26,32 @@ type row struct {
 }
 
 // Waterfall writes one life: a line for each hop, stream, informer and reconcile, with the
-// time since the event began and a bar for how long the step took.
-func Waterfall(w io.Writer, e Event, p Palette) error {
+// time since the event began and a bar for how long the step took. It fits a terminal of a
+// number of columns, 0 for output that is not cut.
+func Waterfall(w io.Writer, e Event, p Palette, columns int) error {
+	l := layoutFor(columns)
 	var b strings.Builder
 	if e.Fault != nil {
 		fmt.Fprintf(&b, "%s  %s\n", p.late(faultLine(*e.Fault)), p.dim(e.Fault.At.Local().Format("15:04:05.000")))
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	fmt.Fprintf(&b, "%s  %s\n", p.bold(Title(e.Life)), p.dim(e.Began.Local().Format("15:04:05.000")))
-	fmt.Fprintf(&b, "  %s\n", p.dim(origin(e.Life)))
+	began := e.Began.Local().Format("15:04:05.000")
+	title := Title(e.Life)
+	if columns > 0 {
+		title = clip(title, max(columns-len(began)-2, 8))
+	}
+	fmt.Fprintf(&b, "%s  %s\n", p.bold(title), p.dim(began))
+	fmt.Fprintf(&b, "%s\n", p.dim(l.fit("  "+origin(e.Life))))
 	total := max(e.Duration(), 1)
 	for _, r := range rows(e) {
-		line := fmt.Sprintf("  %-*s %9s  %s %s", nameWidth, clip(r.name, nameWidth), span(r.to), bar(r.from, r.to, total), r.note)
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.WriteString(l.row(r, total))
 	}
 	for _, s := range e.Waiting {
-		fmt.Fprintf(&b, "  %s\n", p.late(fmt.Sprintf("%-*s not sent yet, %s so far", nameWidth, clip("-> "+reader(s), nameWidth), span(s.Since(e.Began)))))
+		fmt.Fprintf(&b, "%s\n", p.late(l.fit(fmt.Sprintf("  %-*s not sent yet, %s so far", l.name, clip("-> "+reader(s), l.name), span(s.Since(e.Began))))))
 	}
 	for _, s := range e.Faults {
-		fmt.Fprintf(&b, "  %s\n", p.late(faultLine(s)))
+		fmt.Fprintf(&b, "%s\n", p.late(l.fit("  "+faultLine(s))))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -182,7 +183,7 @@ func working(w trace.LifeReconcile) []row {
 	}
 	switch {
 	case w.Conflict:
-		note = "tried again: " + w.Err
+		note = "conflict, tried again: " + w.Err
 	case w.Err != "":
 		note = "failed: " + w.Err
 	case len(w.Writes) > 0:
@@ -236,19 +237,4 @@ func numbers(revs []int64) string {
 		fmt.Fprint(&b, rev)
 	}
 	return b.String()
-}
-
-// bar draws from and to on a scale.
-func bar(from, to, total time.Duration) string {
-	at := func(d time.Duration) int { return int(min(max(d, 0), total) * barWidth / total) }
-	a, z := min(at(from), barWidth-1), at(to)
-	return strings.Repeat("·", a) + strings.Repeat("█", max(z-a, 1)) + strings.Repeat("·", max(barWidth-max(z, a+1), 0))
-}
-
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
 }

@@ -21,7 +21,7 @@ export function filterBar(filter, changed) {
   const range = h('select.range', { 'aria-label': 'Time', onchange: () => setRange(range.value) });
   const heartbeats = h('input', { type: 'checkbox', onchange: () => set('heartbeats', heartbeats.checked ? '1' : '') });
   const trees = h('button', { title: 'Only events without a known cause, each with its whole tree', onclick: () => set('show', filter.show ? '' : 'trees') }, 'Root causes');
-  const more = h('button', { 'aria-expanded': false, onclick: () => toggle() }, 'Filters');
+  const more = h('button', { 'aria-expanded': 'false', onclick: () => toggle() }, 'Filters');
   const label = (text, field) => h('label', text, field);
   const panel = h('div.bar.panel', { hidden: true }, ['user', 'verb', 'controller'].map((key) => fields[key]), label('result', fields.outcome),
     label('duration', fields.min), label('to', fields.max), label('order', fields.sort),
