@@ -76,6 +76,7 @@ func (b *fixture) login(t *testing.T) {
 
 func (b *fixture) log(t *testing.T, scaled int64) {
 	b.open(t, "#/events")
+	b.until(t, `document.querySelector('.log .list .row.event')`)
 	b.key(t, "/")
 	b.until(t, `document.activeElement.type === 'search'`)
 	b.do(t, chromedp.Evaluate(`document.activeElement.select()`, nil)) // chromedp's / is typed into the field too

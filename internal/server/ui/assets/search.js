@@ -15,14 +15,27 @@ const UNSEARCHED = new Set(['events', 'events.events.k8s.io', 'leases.coordinati
 // index holds what can be found: {text, name, resource, namespace, href, what}.
 let index = { at: 0, kinds: [], objects: [], cut: new Set(), reading: false };
 
-// read fills the index; drawn is called after each kind.
-async function read(drawn) {
+// drawn is called after each kind that is read: by the dialog that is open, which may have been opened after the
+// reading began.
+let drawn = () => { };
+
+// read fills the index.
+async function read() {
   if (index.reading || Date.now() - index.at < FRESH) return;
+  index.reading = true;
+  try {
+    await readAll();
+  } finally {
+    index.reading = false;
+    drawn();
+  }
+}
+
+async function readAll() {
   const fresh = { at: Date.now(), kinds: [], objects: [], cut: new Set(), reading: true };
   const all = await resources(true);
   fresh.kinds = [...all.values()].map((r) => ({ what: 'kind', name: r.key, words: [r.plural, r.kind.toLowerCase(), ...r.short], text: `${r.key} ${r.short.join(' ')}`, href: browseAddress(r.key) }));
   if (!index.objects.length) index = fresh;
-  index.reading = true;
   const left = [...all.values()].filter((r) => !UNSEARCHED.has(r.key));
   const stop = new AbortController();
   const one = async (r) => {
@@ -46,9 +59,7 @@ async function read(drawn) {
     drawn();
   };
   await Promise.all(Array.from({ length: CONCURRENT }, async () => { while (left.length && !stop.signal.aborted) await one(left.shift()); }));
-  fresh.reading = false;
   index = fresh;
-  drawn();
 }
 
 // rank returns the matches of the words, the best first. A word that is a kind's name or short name selects the kind.
@@ -124,5 +135,6 @@ export function openSearch(dialog, tabs) {
   dialog.showModal();
   input.focus();
   draw();
-  read(() => { due ||= setTimeout(draw, 150); }).catch((err) => { more.textContent = err.message; });
+  drawn = () => { due ||= setTimeout(draw, 150); };
+  read().catch((err) => { more.textContent = err.message; });
 }
