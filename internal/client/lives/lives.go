@@ -62,11 +62,11 @@ func Resource(ctx context.Context, c *client.Client, name string) (client.APIRes
 	if err != nil && len(all) == 0 {
 		return client.APIResource{}, err
 	}
-	return find(all, name)
+	return Find(all, name)
 }
 
-// find is Resource among the server's kinds.
-func find(all []client.APIResource, name string) (client.APIResource, error) {
+// Find is Resource among kinds that were read before.
+func Find(all []client.APIResource, name string) (client.APIResource, error) {
 	want := strings.ToLower(name)
 	for _, r := range all {
 		kind := strings.ToLower(r.Kind.Kind)

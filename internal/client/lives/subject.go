@@ -59,12 +59,12 @@ func (g gatherer) get(ctx context.Context, q client.Request, into any) error {
 const maxDepth = 3
 
 func (g gatherer) subject(ctx context.Context, kind, namespace, name string) (why.Subject, error) {
-	r, err := find(g.kinds, kind)
+	r, err := Find(g.kinds, kind)
 	if err != nil {
 		return why.Subject{}, err
 	}
 	object := map[string]any{}
-	err = g.get(ctx, client.Request{Path: collection(r, namespace) + "/" + name}, &object)
+	err = g.get(ctx, client.Request{Path: Collection(r, namespace) + "/" + name}, &object)
 	if apierrors.IsNotFound(err) {
 		object, err = nil, nil
 	}
@@ -112,7 +112,7 @@ func (g gatherer) complete(ctx context.Context, r client.APIResource, namespace,
 // linked reads the objects of a link of the object with uid. There may be thousands: only the parts that the explanation has
 // in full are completed.
 func (g gatherer) linked(ctx context.Context, l why.Link, uid string, depth int) ([]why.Subject, error) {
-	r, err := find(g.kinds, l.Resource)
+	r, err := Find(g.kinds, l.Resource)
 	if errors.Is(err, ErrNoKind) && l.Name != "" {
 		return []why.Subject{{Kind: l.Resource, Resource: l.Resource, Namespace: l.Namespace, Name: l.Name}}, nil
 	}
@@ -122,7 +122,7 @@ func (g gatherer) linked(ctx context.Context, l why.Link, uid string, depth int)
 	var all []why.Subject
 	if l.Name != "" {
 		object := map[string]any{}
-		err := g.get(ctx, client.Request{Path: collection(r, l.Namespace) + "/" + l.Name}, &object)
+		err := g.get(ctx, client.Request{Path: Collection(r, l.Namespace) + "/" + l.Name}, &object)
 		switch {
 		case apierrors.IsNotFound(err):
 			object = nil
@@ -134,7 +134,7 @@ func (g gatherer) linked(ctx context.Context, l why.Link, uid string, depth int)
 		}
 	} else {
 		var list struct{ Items []map[string]any }
-		if err := g.get(ctx, client.Request{Path: collection(r, l.Namespace), Query: url.Values{"labelSelector": {l.Selector}}}, &list); err != nil {
+		if err := g.get(ctx, client.Request{Path: Collection(r, l.Namespace), Query: url.Values{"labelSelector": {l.Selector}}}, &list); err != nil {
 			return nil, err
 		}
 		for _, o := range list.Items {
@@ -165,6 +165,11 @@ func (g gatherer) lives(ctx context.Context, s why.Subject) (all []show.Event, e
 		err = nil
 	}
 	return all, err
+}
+
+// Notes reads the Events about an object, oldest first; none if the user may not read them.
+func Notes(ctx context.Context, c *client.Client, namespace, uid string) ([]why.Note, error) {
+	return gatherer{c: c}.events(ctx, namespace, uid)
 }
 
 // events are the Events about an object, oldest first.
@@ -213,8 +218,8 @@ func metadata(o map[string]any, field string) string {
 	return text
 }
 
-// collection is the path of a resource's objects in a namespace, or in all if it is "".
-func collection(r client.APIResource, namespace string) string {
+// Collection is the path of a resource's objects in a namespace, or in all if it is "".
+func Collection(r client.APIResource, namespace string) string {
 	p := "/apis/" + r.GVR.Group
 	if r.GVR.Group == "" {
 		p = "/api"

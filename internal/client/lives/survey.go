@@ -110,7 +110,7 @@ func (m *model) read(ctx context.Context) error {
 
 // readKind reads the objects of a kind, or, if full is unset, those that are being deleted.
 func (m *model) readKind(ctx context.Context, r client.APIResource, name string, full bool) error {
-	q := client.Request{Path: collection(r, ""), Query: url.Values{"limit": {strconv.Itoa(pageSize)}}}
+	q := client.Request{Path: Collection(r, ""), Query: url.Values{"limit": {strconv.Itoa(pageSize)}}}
 	if !full {
 		q.Accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 	}
@@ -218,7 +218,7 @@ var errUnread = errors.New("the kind was not read")
 
 // linked returns the objects of a link of the object with uid.
 func (m *model) linked(l why.Link, uid string) (all []why.Subject, err error) {
-	r, err := find(m.gatherer.kinds, l.Resource)
+	r, err := Find(m.gatherer.kinds, l.Resource)
 	if err != nil && l.Name == "" {
 		return nil, err
 	}

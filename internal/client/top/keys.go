@@ -1,0 +1,112 @@
+package top
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// everywhere are the keys that all screens have.
+var everywhere = []hint{
+	{"o", "Overview: what is not well, nodes, rates of writes"},
+	{"b", "Browse: the objects of a kind"},
+	{"t", "Trace: events as they happen"},
+	{":", "go to a kind, as :pods, :deploy or :po kube-system"},
+	{"n", "choose a namespace; 0 is all"},
+	{"Esc", "back"},
+	{"?", "this help"},
+	{"q, Ctrl-C", "quit"},
+}
+
+// key handles a key.
+func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
+	key := msg.String()
+	if key == "ctrl+c" {
+		return tea.Quit
+	}
+	if m.doomed != nil {
+		return m.confirm(key)
+	}
+	if m.prompt != nil {
+		return m.prompt.key(m, msg)
+	}
+	m.notice = ""
+	if m.help {
+		m.help = false
+		if key == "?" || key == "esc" {
+			return nil
+		}
+	}
+	if cmd, ok := m.screen().key(m, key); ok {
+		return cmd
+	}
+	switch key {
+	case "q":
+		return tea.Quit
+	case "?":
+		m.help = true
+	case "esc", "backspace":
+		m.pop()
+	case "o":
+		return m.show(newOverview())
+	case "b":
+		return m.browse(m.resource)
+	case "t":
+		return m.show(newEvents())
+	case ":":
+		return m.ask(newKindPrompt())
+	case "n":
+		return m.ask(newNamespacePrompt())
+	case "0":
+		return m.narrow("")
+	}
+	return nil
+}
+
+// ask opens an input line.
+func (m *Model) ask(p *prompt) tea.Cmd {
+	m.prompt = p
+	return tea.Batch(p.open(m), p.changed(m))
+}
+
+// narrow shows the objects of a namespace, or of all.
+func (m *Model) narrow(namespace string) tea.Cmd {
+	m.namespace = namespace
+	if _, ok := m.stack[0].(*browser); ok {
+		return m.browse(m.resource)
+	}
+	return nil
+}
+
+// browse shows the objects of a kind.
+func (m *Model) browse(name string) tea.Cmd {
+	r, ok := m.find(name)
+	if !ok || !r.Can("list") {
+		m.notice = "The server has no kind " + name + " that it lists"
+		return nil
+	}
+	m.resource = r.GVR.GroupResource().String()
+	return m.show(newBrowser(r, m.namespace))
+}
+
+// inspect opens an object on one of its parts.
+func (m *Model) inspect(o object, part string) tea.Cmd { return m.push(newInspector(o, part)) }
+
+// doom asks to confirm the deletion of an object.
+func (m *Model) doom(o object) {
+	if !o.kind.Can("delete") {
+		m.notice = "The server does not delete " + o.kind.GVR.Resource
+		return
+	}
+	m.doomed = &o
+}
+
+// confirm handles the answer to the question of doom.
+func (m *Model) confirm(key string) tea.Cmd {
+	o := *m.doomed
+	m.doomed = nil
+	if key != "y" {
+		m.notice = "Nothing was deleted"
+		return nil
+	}
+	m.notice = "Deleting " + o.String() + "…"
+	return m.link.remove(m.id(), o)
+}
