@@ -8,10 +8,19 @@ import (
 const (
 	gap       = 2  // cells between columns
 	minColumn = 10 // to which a wide column shrinks
+	minName   = 18 // to which that of the names shrinks
 )
 
 // column is a visible column. at is its index in the table; -1 is the namespace.
 type column struct{ at, width int }
+
+// spare is the width that the column can do without.
+func (c column) spare() int {
+	if c.at == 0 {
+		return c.width - minName
+	}
+	return c.width - minColumn
+}
 
 // layout chooses the columns that fit into w cells, from the first one on: those that kubectl prints, and, if there is room,
 // those of its wide output. Long columns shrink before others are left out.
@@ -34,11 +43,11 @@ func (t *table) layout(w, first int, namespaces bool) (all []column, more bool) 
 	for used > w {
 		widest := 0
 		for i, c := range all {
-			if c.width > all[widest].width {
+			if c.spare() > all[widest].spare() {
 				widest = i
 			}
 		}
-		if all[widest].width <= minColumn {
+		if all[widest].spare() <= 0 {
 			break
 		}
 		all[widest].width--
@@ -66,12 +75,16 @@ func total(all []column) int {
 	return sum
 }
 
-// width is a column's natural width.
+// width is a column's natural width. The name of the order's column has an arrow.
 func (t *table) width(i int) int {
-	if i < len(t.widths) {
-		return t.widths[i]
+	name := width(t.columns[i].Name)
+	if i == t.sort {
+		name++
 	}
-	return width(t.columns[i].Name) + 2
+	if i < len(t.widths) {
+		return max(name, t.widths[i])
+	}
+	return name
 }
 
 // heads draws the names of the columns, with an arrow at the order's.
@@ -102,8 +115,12 @@ func (t *table) line(r *row, columns []column, now time.Time) string {
 			continue
 		}
 		cell := t.value(r, c.at, now)
+		if c.at == 0 {
+			b.WriteString(fit(clipMiddle(cell, c.width), c.width))
+			continue
+		}
 		s := tone(t.columns[c.at].Name, cell)
-		if r.deleting && s != red {
+		if r.deleting && s == green {
 			s = yellow
 		}
 		b.WriteString(s.of(fit(cell, c.width)))

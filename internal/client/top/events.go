@@ -157,7 +157,7 @@ func (s *events) draw(m *Model, w, h int) []string {
 	s.cursor.keep(len(s.shown), s.height)
 	from, to := s.cursor.visible(len(s.shown), s.height)
 	l := eventLayout(s.shown[from:to], w)
-	drawn := []string{dim.of(l.row("TIME", "REVISION", "EVENT", "OBJECT", "WRITTEN BY", "TOOK", plain))}
+	drawn := []string{dim.of(l.row("TIME", "REVISION", "EVENT", "OBJECT", "WRITTEN BY", "", "TOOK"))}
 	for i := from; i < to; i++ {
 		line := l.line(&s.shown[i])
 		if i == s.cursor.at {
@@ -168,59 +168,86 @@ func (s *events) draw(m *Model, w, h int) []string {
 	return drawn
 }
 
-// eventColumns are the widths of the columns that depend on the screen: the object and its writer.
-type eventColumns struct{ revision, object, by int }
+// eventColumns are the widths of the columns that depend on the screen. A width of 0 leaves a column out.
+type eventColumns struct{ at, revision, what, by, note int }
+
+const (
+	kindWidth = len("MODIFIED")
+	tookWidth = len("9999 ms")
+)
 
 // eventLayout divides the screen by the visible events.
 func eventLayout(all []event, w int) eventColumns {
-	l := eventColumns{revision: len("REVISION"), object: len("OBJECT"), by: len("WRITTEN BY")}
+	l := eventColumns{at: len("15:04:05.000"), revision: len("REVISION"), what: len("OBJECT"), by: len("WRITTEN BY")}
 	for i := range all {
 		l.revision = max(l.revision, len(fmt.Sprint(all[i].revision)))
-		l.object = max(l.object, width(all[i].what()))
+		l.what = max(l.what, width(all[i].what()))
 		l.by = max(l.by, width(all[i].by()))
+		if text, _ := all[i].note(); text != "" {
+			l.note = len("FAILED")
+		}
 	}
-	room := w - len("15:04:05.000") - l.revision - len("MODIFIED") - len("1000 ms") - 5*gap
 	if w < 80 {
-		room += len(".000")
-		l.by = 0
-		room += gap
+		l.at, l.by, l.revision = len("15:04:05"), 0, 0
 	}
-	if l.object+l.by > room {
-		l.by = min(l.by, max(room/3, room-l.object))
-		l.object = room - l.by
+	room := w - kindWidth - tookWidth - 2*gap
+	for _, fixed := range []int{l.at, l.revision, l.note} {
+		if fixed > 0 {
+			room -= fixed + gap
+		}
+	}
+	if l.by > 0 {
+		room -= gap
+	}
+	if l.what+l.by > room {
+		l.by = min(l.by, max(room*2/5, room-l.what))
+		l.what = max(1, room-l.by)
 	}
 	return l
 }
 
-func (l eventColumns) row(at, revision, kind, what, by, took string, s style) string {
-	cells := []string{at, fmt.Sprintf("%*s", l.revision, revision), s.of(fit(kind, len("MODIFIED"))), fit(what, l.object)}
+// row joins cells, which have their styles already.
+func (l eventColumns) row(at, revision, kind, what, by, note, took string) string {
+	cells := []string{fit(at, l.at)}
+	if l.revision > 0 {
+		cells = append(cells, fmt.Sprintf("%*s", l.revision, revision))
+	}
+	cells = append(cells, fit(kind, kindWidth), fit(clipMiddle(what, l.what), l.what))
 	if l.by > 0 {
 		cells = append(cells, fit(by, l.by))
-		cells[0] = fit(at, len("15:04:05.000"))
-	} else {
-		cells[0] = fit(clip(at, 8), 8)
 	}
-	return strings.Join(append(cells, fmt.Sprintf("%7s", took)), repeat(" ", gap))
+	if l.note > 0 {
+		cells = append(cells, fit(note, l.note))
+	}
+	return strings.Join(append(cells, fmt.Sprintf("%*s", tookWidth, took)), repeat(" ", gap))
 }
 
 func (l eventColumns) line(e *event) string {
 	s := map[string]style{"ADDED": green, "DELETED": red}[e.kind]
-	at := e.began.Local().Format("15:04:05.000")
-	if l.by == 0 {
-		at = at[:8]
+	note, noteStyle := e.note()
+	return l.row(e.began.Local().Format("15:04:05.000")[:l.at], fmt.Sprint(e.revision), s.of(e.kind), e.what(), e.by(), noteStyle.of(note), span(e.took))
+}
+
+// note is the word for an event that is not done, or not done well.
+func (e *event) note() (string, style) {
+	switch {
+	case e.failed:
+		return "failed", red
+	case e.waiting > 0:
+		return "waits", yellow
 	}
-	took := fmt.Sprintf("%.0f ms", float64(e.took)/1e6)
-	if e.took >= 10*time.Second {
-		took = fmt.Sprintf("%.0f s", e.took.Seconds())
+	return "", plain
+}
+
+// span formats how long an event took.
+func span(d time.Duration) string {
+	switch ms := float64(d) / 1e6; {
+	case ms < 10:
+		return fmt.Sprintf("%.1f ms", ms)
+	case ms < 10_000:
+		return fmt.Sprintf("%.0f ms", ms)
 	}
-	line := l.row(at, fmt.Sprint(e.revision), e.kind, e.what(), e.by(), took, s)
-	if e.failed {
-		line += "  " + red.of("failed")
-	}
-	if e.waiting > 0 {
-		line += "  " + yellow.of("waits")
-	}
-	return line
+	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
 // what names the object with its kind.
@@ -231,5 +258,5 @@ func (e *event) by() string {
 	if e.verb == "" {
 		return "the server"
 	}
-	return e.verb + ", " + e.user
+	return e.user + ": " + e.verb
 }

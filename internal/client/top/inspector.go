@@ -41,8 +41,9 @@ type inspector struct {
 // newInspector makes the screen of an object, with the part of a key.
 func newInspector(o object, key string) *inspector {
 	i := &inspector{what: o, stop: func() {}}
-	i.part = parts[0]
-	i.choose(key)
+	if !i.choose(key) {
+		i.choose(parts[0].key)
+	}
 	return i
 }
 

@@ -4,18 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// everywhere are the keys that all screens have.
-var everywhere = []hint{
-	{"o", "Overview: what is not well, nodes, rates of writes"},
-	{"b", "Browse: the objects of a kind"},
-	{"t", "Trace: events as they happen"},
-	{":", "go to a kind, as :pods, :deploy or :po kube-system"},
-	{"n", "choose a namespace; 0 is all"},
-	{"Esc", "back"},
-	{"?", "this help"},
-	{"q, Ctrl-C", "quit"},
-}
-
 // key handles a key.
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
@@ -29,12 +17,6 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 		return m.prompt.key(m, msg)
 	}
 	m.notice = ""
-	if m.help {
-		m.help = false
-		if key == "?" || key == "esc" {
-			return nil
-		}
-	}
 	if cmd, ok := m.screen().key(m, key); ok {
 		return cmd
 	}
@@ -42,7 +24,7 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	case "q":
 		return tea.Quit
 	case "?":
-		m.help = true
+		return m.push(newHelp(m.screen()))
 	case "esc", "backspace":
 		m.pop()
 	case "o":

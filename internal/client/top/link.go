@@ -14,6 +14,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
@@ -83,7 +84,7 @@ type names []string
 // namespaces asks for the names of the namespaces.
 func (l *link) namespaces(id int) tea.Cmd {
 	return ask(l, id, func(ctx context.Context) (names, error) {
-		list, err := client.Metadata(l.c, metav1.SchemeGroupVersion.WithResource("namespaces"), false).List(ctx)
+		list, err := client.Metadata(l.c, corev1.SchemeGroupVersion.WithResource("namespaces"), false).List(ctx)
 		var all names
 		for _, o := range list.Items {
 			all = append(all, o.GetName())

@@ -54,9 +54,8 @@ type Model struct {
 	stack  []screen // the visible one is the last
 	prompt *prompt  // open input line, or nil
 	doomed *object  // waits for the confirmation of its deletion
-	help   bool
-	notice string // the result of the last action
-	outage string // why the server does not answer, "" while it does
+	notice string   // the result of the last action
+	outage string   // why the server does not answer, "" while it does
 }
 
 // newModel makes the model with its first screen.
@@ -87,7 +86,6 @@ func (m *Model) show(s screen) tea.Cmd {
 		old.close()
 	}
 	m.stack = []screen{s}
-	m.help = false
 	return s.open(m)
 }
 
@@ -132,7 +130,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, nil
 	case answer[names]:
-		if m.heard(msg.err) == nil && m.prompt != nil {
+		if err := m.heard(msg.err); err != nil {
+			m.notice = m.describe(err)
+		} else if m.prompt != nil {
 			m.prompt.offer(m, msg.it)
 		}
 		return m, nil

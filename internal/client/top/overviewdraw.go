@@ -10,22 +10,23 @@ import (
 const (
 	// twoColumns is the width from which on the nodes and the writes stand beside the problems.
 	twoColumns = 130
-	sideWidth  = 52
+	maxSide    = 76
 	maxNodes   = 16 // of which the fill is shown
 	maxAffects = 6
 )
 
 func (s *overview) draw(m *Model, w, h int) []string {
 	if w >= twoColumns {
-		return beside(s.main(m, w-sideWidth-3, h), append(s.writes(m, sideWidth), s.nodes(sideWidth)...), w-sideWidth-3, h)
+		side := min(w/3, maxSide)
+		return beside(s.main(m, w-side-3, h), append(s.writes(m, side), s.nodes(side)...), w-side-3, h)
 	}
 	writes, nodes := s.writes(m, w), s.nodes(w)
 	if room := h - len(writes) - len(nodes); room >= h/2 && room >= 6 {
 		main := s.main(m, w, room)
 		return append(append(append(main, repeatLines(room-len(main))...), writes...), nodes...)
 	}
-	if h < 20 && len(s.targets()) > 0 { // a low terminal: the problems have it, and one line of the writes
-		return append([]string{s.rate(m, w)}, s.main(m, w, h-1)...)
+	if h < 20 && len(s.targets()) > 0 { // a low terminal: the problems have it, and the numbers of the writes
+		return append(s.rate(m, w)[:1], s.main(m, w, h-1)...)
 	}
 	room := max(h/2, h-len(writes)-min(len(nodes), 5))
 	main := s.main(m, w, room)
@@ -85,6 +86,7 @@ func (s *overview) main(m *Model, w, h int) []string {
 	for _, p := range s.survey.Progress {
 		all = append(all, clip("  "+clean(p.String()), w))
 	}
+	h = max(1, h)
 	s.top = max(0, min(s.top, len(all)-h, from))
 	if to > s.top+h {
 		s.top = to - h
@@ -128,10 +130,10 @@ func (s *overview) rollout(r *why.Rollout, chosen bool, w int) string {
 	return between(name, gauge(r.Done, r.Want, 20)+state, w)
 }
 
-// rate is one line with the writes of the last minute.
-func (s *overview) rate(m *Model, w int) string {
+// rate draws the writes of the last minute: a line with numbers, and their course, beside it if there is room.
+func (s *overview) rate(m *Model, w int) []string {
 	if m.trace.err != nil {
-		return dim.of(clip("Writes: "+m.describe(m.trace.err), w))
+		return wrap(dim.of("Writes: "+m.describe(m.trace.err)), w)
 	}
 	var writes []int
 	sum, beats := 0, 0
@@ -144,14 +146,11 @@ func (s *overview) rate(m *Model, w int) string {
 	for _, n := range writes[len(writes)-10:] {
 		recent += n
 	}
-	text := bold.of("Writes") + fmt.Sprintf("  %s/s now, %s in the last minute", perSecond(recent, 10), number(sum))
-	if beats > 0 {
-		text += dim.of(fmt.Sprintf(", and %s heartbeats", number(beats)))
+	text := bold.of("Writes") + fmt.Sprintf(" %s/s, %s in a minute", perSecond(recent, 10), number(sum)) + dim.of(", "+count(beats, "heartbeat"))
+	if room := w - width(text) - gap; room >= len(writes)/2 {
+		return []string{text + repeat(" ", gap) + cyan.of(spark(writes, room))}
 	}
-	if room := w - width(text) - 2; room >= 10 {
-		text += "  " + cyan.of(spark(writes, room))
-	}
-	return clip(text, w)
+	return []string{clip(text, w), cyan.of(spark(writes, w))}
 }
 
 func perSecond(n, seconds int) string {
@@ -164,7 +163,7 @@ func perSecond(n, seconds int) string {
 
 // writes draws the rate of writes and the busiest kinds.
 func (s *overview) writes(m *Model, w int) []string {
-	all := []string{s.rate(m, w)}
+	all := s.rate(m, w)
 	for _, b := range m.trace.rates.busiest(m.now, 4) {
 		all = append(all, clip(fmt.Sprintf("  %s %s/s", fit(b.resource, min(40, w-12)), perSecond(b.writes, rateSeconds-1)), w))
 	}
@@ -178,7 +177,7 @@ func (s *overview) nodes(w int) []string {
 	}
 	names := len("Nodes")
 	for _, n := range s.survey.Nodes[:min(len(s.survey.Nodes), maxNodes)] {
-		names = min(max(names, width(n.Name)+2), max(10, w/3))
+		names = min(max(names, width(n.Name)+4), max(10, w/3))
 	}
 	bar := max(3, min(20, (w-names-10)/3-6))
 	head := bold.of(fit("Nodes", names)) + fit("", 10)

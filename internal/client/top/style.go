@@ -59,6 +59,15 @@ func fit(s string, w int) string {
 	return s + strings.Repeat(" ", max(0, w-width(s)))
 }
 
+// clipMiddle cuts a name that is wider than w cells in its middle: names that controllers make differ at their ends.
+func clipMiddle(s string, w int) string {
+	if n := width(s); n > w && w >= 12 {
+		end := w / 2
+		return ansi.Truncate(s, w-end, "…") + ansi.TruncateLeft(s, n-end, "")
+	}
+	return clip(s, w)
+}
+
 // between puts two texts at the ends of a line of w cells. The right one is dropped if both do not fit.
 func between(left, right string, w int) string {
 	if room := w - width(left) - width(right); room > 0 {
@@ -82,23 +91,24 @@ func clean(s string) string {
 	}, s)
 }
 
-// wrap breaks a line at w cells. Further rows are indented two cells more than the line, and have its style.
+// wrap breaks a line at w cells. Further rows are indented two cells more than the line, if it is wide enough, and have its style.
 func wrap(line string, w int) []string {
 	if width(line) <= w {
 		return []string{line}
 	}
 	text := strings.TrimLeft(line, " ")
 	indent := len(line) - len(text)
-	if indent+2 > w/2 {
-		indent = 0
+	hang := indent + 2
+	if hang > w/2 {
+		indent, hang = 0, 0
 	}
 	first, rest, _ := strings.Cut(ansi.Wrap(text, w-indent, ""), "\n")
 	rows := []string{strings.Repeat(" ", indent) + first}
 	open := openStyle("", first)
 	if rest != "" {
 		rest = strings.ReplaceAll(rest, "\n", " ")
-		for row := range strings.SplitSeq(ansi.Wrap(rest, w-indent-2, ""), "\n") {
-			rows = append(rows, strings.Repeat(" ", indent+2)+open+row)
+		for row := range strings.SplitSeq(ansi.Wrap(rest, w-hang, ""), "\n") {
+			rows = append(rows, strings.Repeat(" ", hang)+open+row)
 			open = openStyle(open, row)
 		}
 	}

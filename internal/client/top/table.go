@@ -60,7 +60,7 @@ func (t *table) apply(c change) {
 func (t *table) measure(r *row) {
 	t.names = max(t.names, width(r.namespace))
 	for len(t.widths) < len(t.columns) {
-		t.widths = append(t.widths, width(t.columns[len(t.widths)].Name)+2) // the arrow of the order
+		t.widths = append(t.widths, width(t.columns[len(t.widths)].Name))
 	}
 	for i := range min(len(r.cells), len(t.widths)) {
 		t.widths[i] = max(t.widths[i], width(r.cells[i]))

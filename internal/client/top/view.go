@@ -6,9 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// frame is the number of lines around a screen: the header, the title and the help line.
-const frame = 3
-
 // View draws the program on the whole terminal.
 func (m *Model) View() tea.View {
 	text, cursor := m.render()
@@ -25,12 +22,8 @@ func (m *Model) render() (string, *tea.Cursor) {
 	s := m.screen()
 	foot, at := m.foot(w)
 	body := max(0, h-2-len(foot))
-	drawn := []string{m.header(w), bold.of(fit(s.title(m), w))}
-	if m.help {
-		drawn = append(drawn, m.helpLines(w, body)...)
-	} else {
-		drawn = append(drawn, s.draw(m, w, body)...)
-	}
+	rows := s.draw(m, w, max(1, body)) // before the title, which may have the place in a text
+	drawn := append([]string{m.header(w), bold.of(fit(s.title(m), w))}, rows...)
 	for len(drawn) < 2+body {
 		drawn = append(drawn, "")
 	}
@@ -105,34 +98,4 @@ func (m *Model) hintLine(w int) string {
 		b.WriteString(text)
 	}
 	return between(b.String(), end, w)
-}
-
-// helpLines lists the keys of the screen and those of all, in two columns if there is room.
-func (m *Model) helpLines(w, h int) []string {
-	list := func(head string, hints []hint) []string {
-		all := []string{bold.of(head)}
-		for _, h := range hints {
-			all = append(all, "  "+cyan.of(fit(h.key, 12))+" "+h.effect)
-		}
-		return append(all, "")
-	}
-	here := list("Keys of this view", m.screen().hints())
-	moves := list("Moving", []hint{{"↑ ↓, k j", "a line"}, {"PgUp PgDn", "a page"}, {"Home End, g G", "first and last line"}})
-	all := list("Everywhere", everywhere)
-	if 2*w/2 < 100 || h >= len(here)+len(moves)+len(all) {
-		return append(append(here, moves...), all...)
-	}
-	left := append(here, moves...)
-	var rows []string
-	for i := range max(len(left), len(all)) {
-		row := repeat(" ", w/2)
-		if i < len(left) {
-			row = fit(left[i], w/2)
-		}
-		if i < len(all) {
-			row += all[i]
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
