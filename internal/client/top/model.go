@@ -164,8 +164,12 @@ func (m *Model) heard(err error) error {
 		m.outage = ""
 		return err
 	}
-	if !errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(err, context.Canceled):
+	case client.IsUnreachable(err):
 		m.outage = m.describe(err)
+	default:
+		m.outage = "the connection to " + m.host + " broke: " + m.describe(err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package top
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -406,14 +407,14 @@ func TestDelete(t *testing.T) {
 func TestOutage(t *testing.T) {
 	m := begin(t, 100, 12)
 	b := browsing(t, m, 3)
-	m.Update(batch[change]{id: b.id, items: []change{{err: errors.New("connection refused")}}})
-	shows(t, m, "No answer: connection refused; trying again", "web-00000")
+	m.Update(batch[change]{id: b.id, items: []change{{err: io.ErrUnexpectedEOF}}})
+	shows(t, m, "the connection to https://127.0.0.1:6443 broke: unexpected EOF; trying again", "web-00000")
 	m.Update(batch[change]{id: b.id, items: []change{{reset: true, columns: podColumns, rows: []row{pod(9, "Running")}, whole: true}}})
-	hides(t, m, "No answer", "web-00000")
+	hides(t, m, "trying again", "web-00000")
 	shows(t, m, "web-00009")
 	m.Update(batch[change]{id: b.id, items: []change{{err: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("not yours"))}}})
 	shows(t, m, "not yours", "n chooses a namespace")
-	hides(t, m, "No answer")
+	hides(t, m, "trying again")
 }
 
 // A stream whose screen has closed ends: its next batch is not asked for.

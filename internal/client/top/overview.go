@@ -3,8 +3,10 @@ package top
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"fairlead.dev/internal/trace/why"
 )
@@ -18,6 +20,9 @@ type overview struct {
 	cursor cursor // of the problems and the rollouts
 	top    int    // the first visible line
 }
+
+// staleAfter is the age from which on the title has that of the survey.
+const staleAfter = refreshPeriod + 5*time.Second
 
 func newOverview() *overview { return &overview{} }
 
@@ -87,7 +92,7 @@ func (s *overview) key(m *Model, key string) (tea.Cmd, bool) {
 	return nil, false
 }
 
-func (s *overview) title(*Model) string {
+func (s *overview) title(m *Model) string {
 	if !s.read {
 		return "Overview"
 	}
@@ -98,6 +103,9 @@ func (s *overview) title(*Model) string {
 	text := fmt.Sprintf("%s: %s, %s", state, count(s.survey.Objects, "object"), count(len(s.survey.Nodes), "node"))
 	if n := len(s.survey.Rollouts) + len(s.survey.Progress); n > 0 {
 		text += fmt.Sprintf(", %d in progress", n)
+	}
+	if age := m.now.Sub(s.fresh.known); age > staleAfter {
+		text += fmt.Sprintf(" (%s ago)", duration.HumanDuration(age))
 	}
 	return text
 }

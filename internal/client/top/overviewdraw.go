@@ -13,6 +13,8 @@ const (
 	maxSide    = 76
 	maxNodes   = 16 // of which the fill is shown
 	maxAffects = 6
+
+	maxProgress = 10
 )
 
 func (s *overview) draw(m *Model, w, h int) []string {
@@ -83,7 +85,11 @@ func (s *overview) main(m *Model, w, h int) []string {
 	for i, r := range s.survey.Rollouts {
 		mark(len(s.survey.Problems)+i, []string{s.rollout(&r, len(s.survey.Problems)+i == s.cursor.at, w)})
 	}
-	for _, p := range s.survey.Progress {
+	for i, p := range s.survey.Progress {
+		if i == maxProgress {
+			all = append(all, dim.of(fmt.Sprintf("  and %s more", number(len(s.survey.Progress)-i))))
+			break
+		}
 		all = append(all, clip("  "+clean(p.String()), w))
 	}
 	h = max(1, h)

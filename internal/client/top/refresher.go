@@ -9,12 +9,15 @@ const (
 	refreshPeriod = 10 * time.Second
 	// refreshShare bounds the cost of answers: the pause between two is as many times as long as the answer took.
 	refreshShare = 20
+	// maxPause is the longest pause that an expensive answer asks for.
+	maxPause = 30 * time.Second
 )
 
 // refresher decides when to ask a question again.
 type refresher struct {
-	id      int // of the open question, 0 without one
-	asked   time.Time
+	id      int       // of the open question, 0 without one
+	asked   time.Time // the last question
+	known   time.Time // when the question of the last answer was asked
 	took    time.Duration
 	changed bool // something has, since the question was asked
 }
@@ -28,7 +31,7 @@ func (r *refresher) due(now time.Time) bool {
 	if r.changed {
 		pause = refreshDelay
 	}
-	return now.Sub(r.asked) >= max(pause, refreshShare*r.took)
+	return now.Sub(r.asked) >= max(pause, min(refreshShare*r.took, maxPause))
 }
 
 // ask notes that the question with an id is asked.
@@ -41,6 +44,6 @@ func (r *refresher) answered(id int, took time.Duration) bool {
 	if id != r.id {
 		return false
 	}
-	r.id, r.took = 0, took
+	r.id, r.took, r.known = 0, took, r.asked
 	return true
 }

@@ -6,6 +6,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// retrying ends the line about an outage.
+const retrying = "; trying again"
+
 // View draws the program on the whole terminal.
 func (m *Model) View() tea.View {
 	text, cursor := m.render()
@@ -71,7 +74,7 @@ func is[T screen](s screen) bool {
 // foot is the lines below the screen, and the column of the cursor in the last one, -1 without.
 func (m *Model) foot(w int) (all []string, at int) {
 	if m.outage != "" {
-		all = append(all, red.of(fit("No answer: "+m.outage+"; trying again", w)))
+		all = append(all, red.of(clip(m.outage, max(0, w-len(retrying)))+retrying))
 	}
 	switch {
 	case m.doomed != nil:
