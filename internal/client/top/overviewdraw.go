@@ -185,10 +185,13 @@ func (s *overview) nodes(w int) []string {
 	for _, n := range s.survey.Nodes[:min(len(s.survey.Nodes), maxNodes)] {
 		names = min(max(names, width(n.Name)+4), max(10, w/3))
 	}
-	bar := max(3, min(20, (w-names-10)/3-6))
+	bar := min(20, (w-names-10)/3-7)
+	if bar < 3 {
+		bar = 0 // the numbers are enough
+	}
 	head := bold.of(fit("Nodes", names)) + fit("", 10)
 	for _, name := range []string{"pods", "CPU", "memory"} {
-		head += dim.of(fit(name, bar+6))
+		head += dim.of(fit(name, bar+7))
 	}
 	all := []string{clip(head, w)}
 	for i, n := range s.survey.Nodes {
@@ -201,7 +204,7 @@ func (s *overview) nodes(w int) []string {
 		}
 		line := fit("  "+n.Name, names) + state
 		for _, r := range [][2]int64{{n.Pods, n.MaxPods}, {n.CPU, n.MaxCPU}, {n.Memory, n.MaxMemory}} {
-			line += gauge(r[0], r[1], bar) + fmt.Sprintf("%4d%% ", percent(r[0], r[1]))
+			line += gauge(r[0], r[1], bar) + fmt.Sprintf("%4d%%  ", percent(r[0], r[1]))
 		}
 		all = append(all, clip(line, w))
 	}

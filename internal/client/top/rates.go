@@ -91,6 +91,9 @@ func spark(values []int, w int) string {
 
 // gauge draws a bar of w cells that is filled to a part.
 func gauge(have, most int64, w int) string {
+	if w == 0 {
+		return ""
+	}
 	if most <= 0 {
 		return dim.of(fit("-", w))
 	}
