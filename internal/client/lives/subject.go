@@ -167,7 +167,7 @@ func (g gatherer) lives(ctx context.Context, s why.Subject) (all []show.Event, e
 	return all, err
 }
 
-// Notes reads the Events about an object, oldest first; none if the user may not read them.
+// Notes reads the Events about an object, oldest first; an empty list if the user may not read them.
 func Notes(ctx context.Context, c *client.Client, namespace, uid string) ([]why.Note, error) {
 	return gatherer{c: c}.events(ctx, namespace, uid)
 }

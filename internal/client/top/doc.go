@@ -1,4 +1,4 @@
-// Package top is the terminal view of a running API server: what is not well, the objects of any kind, one object with its
+// Package top is the terminal view of a running API server: the problems, the objects of any kind, one object with its
 // explanation, YAML, Events and logs, and the events of the trace as they happen.
 //
 // Run draws on a terminal until the user quits or its context ends, and leaves the terminal as it was. All requests are made

@@ -59,7 +59,7 @@ func (s *events) arrange(m *Model) {
 	s.cursor.keep(len(s.shown), s.height)
 }
 
-// matches reports whether an event has all the words, and none of those with a minus.
+// matches reports whether an event has all the words, and lacks those with a minus.
 func (e *event) matches(words []string) bool {
 	r := row{cells: []string{fmt.Sprint(e.revision), e.kind, e.resource, e.object(), e.verb, e.user}}
 	return r.matches(words)
@@ -181,7 +181,7 @@ func eventLayout(all []event, w int) eventColumns {
 	l := eventColumns{at: len("15:04:05.000"), revision: len("REVISION"), what: len("OBJECT"), by: len("WRITTEN BY")}
 	for i := range all {
 		l.revision = max(l.revision, len(fmt.Sprint(all[i].revision)))
-		l.what = max(l.what, width(all[i].what()))
+		l.what = max(l.what, width(all[i].subject()))
 		l.by = max(l.by, width(all[i].by()))
 		if text, _ := all[i].note(); text != "" {
 			l.note = len("FAILED")
@@ -225,7 +225,7 @@ func (l eventColumns) row(at, revision, kind, what, by, note, took string) strin
 func (l eventColumns) line(e *event) string {
 	s := map[string]style{"ADDED": green, "DELETED": red}[e.kind]
 	note, noteStyle := e.note()
-	return l.row(e.began.Local().Format("15:04:05.000")[:l.at], fmt.Sprint(e.revision), s.of(e.kind), e.what(), e.by(), noteStyle.of(note), span(e.took))
+	return l.row(e.began.Local().Format("15:04:05.000")[:l.at], fmt.Sprint(e.revision), s.of(e.kind), e.subject(), e.by(), noteStyle.of(note), span(e.took))
 }
 
 // note is the word for an event that is not done, or not done well.
@@ -250,8 +250,8 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// what names the object with its kind.
-func (e *event) what() string { return e.resource + " " + e.object() }
+// subject names the object with its kind.
+func (e *event) subject() string { return e.resource + " " + e.object() }
 
 // by describes the request.
 func (e *event) by() string {

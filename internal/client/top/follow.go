@@ -193,7 +193,7 @@ const (
 	maxShared, maxTexts = 32, 4096
 )
 
-// row keeps what a row shows.
+// row keeps the visible parts of a row.
 func (f *follower) row(w *wireRow) row {
 	meta := &w.Object.Metadata
 	r := row{uid: meta.UID, namespace: f.shared(meta.Namespace), name: meta.Name, created: meta.CreationTimestamp, deleting: meta.DeletionTimestamp != nil, cells: make([]string, len(w.Cells))}

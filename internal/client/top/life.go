@@ -73,7 +73,7 @@ func (s *life) title(*Model) string {
 	if s.tree {
 		what = "The causes and effects of event"
 	}
-	text := fmt.Sprintf("%s %d: %s %s", what, s.of.revision, s.of.kind, s.of.what())
+	text := fmt.Sprintf("%s %d: %s %s", what, s.of.revision, s.of.kind, s.of.subject())
 	if place := s.pager.place(); place != "" {
 		text += "  " + place
 	}

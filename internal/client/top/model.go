@@ -157,7 +157,7 @@ func (m *Model) tell(msg tea.Msg) tea.Cmd {
 }
 
 // heard notes whether the server has answered, and returns the error if it is the server's answer. Without one the status line
-// reports the outage until the next answer; nothing else has to handle it, because all questions and streams are repeated.
+// reports the outage until the next answer; callers do not handle it, because all questions and streams are repeated.
 func (m *Model) heard(err error) error {
 	var status apierrors.APIStatus
 	if err == nil || errors.As(err, &status) || errors.Is(err, errForgotten) || errors.Is(err, lives.ErrNone) || errors.Is(err, lives.ErrNoKind) {

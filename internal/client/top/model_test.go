@@ -403,7 +403,7 @@ func TestDelete(t *testing.T) {
 	shows(t, m, "not yours")
 }
 
-// An outage is reported while it lasts, and what was shown stays.
+// An outage is reported while it lasts, and the last state stays.
 func TestOutage(t *testing.T) {
 	m := begin(t, 100, 12)
 	b := browsing(t, m, 3)

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/trace/why"
 )
 
-// overview is the first screen: what is not well, by root causes, what is in progress, the nodes, and the rate of writes.
+// overview is the first screen: the problems by their root causes, the rollouts, the nodes, and the rate of writes.
 type overview struct {
 	fresh  refresher
 	survey why.Survey

@@ -54,7 +54,7 @@ func beside(left, right []string, w, h int) (all []string) {
 	return all
 }
 
-// main draws the problems and what is in progress, as far as h lines reach.
+// main draws the problems and the rollouts, as far as h lines reach.
 func (s *overview) main(m *Model, w, h int) []string {
 	switch {
 	case s.err != nil:

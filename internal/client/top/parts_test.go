@@ -93,7 +93,7 @@ func TestSpark(t *testing.T) {
 	}
 }
 
-// A stream that is faster than the screen comes in few batches, and waits while none is taken.
+// A stream that is faster than the screen comes in few batches, and waits until one is taken.
 func TestFeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

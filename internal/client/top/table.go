@@ -94,7 +94,7 @@ func (t *table) arrange() {
 	})
 }
 
-// matches reports whether a row has all the words, and none of those with a minus.
+// matches reports whether a row has all the words, and lacks those with a minus.
 func (r *row) matches(words []string) bool {
 	if len(words) == 0 {
 		return true
