@@ -52,7 +52,8 @@ func TestTop(t *testing.T) {
 	v.press("/created\x15pods solo deleted\r\r")
 	v.shows("The life of event", "DELETED pods default/solo", "received")
 	v.press("c")
-	v.shows("The causes and effects of event", "▶ DELETED pods default/solo")
+	v.shows("The causes and effects of event")
+	v.until("the chosen event in its tree", regexp.MustCompile(`▶ .*└─ DELETED pods default/solo`).MatchString)
 
 	v.press(":deploy\r")
 	v.shows("deployments.apps in all namespaces: 1 object")

@@ -47,12 +47,10 @@ func (b *browser) update(m *Model, msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	for _, c := range changes.items {
-		if err := m.heard(c.err); err != nil || c.err != nil {
-			b.err = err
-			continue
+		refusal, ok := m.heard(c.err)
+		if b.err = refusal; ok {
+			b.table.apply(c)
 		}
-		b.err = nil
-		b.table.apply(c)
 	}
 	b.arrange()
 	return changes.next

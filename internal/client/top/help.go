@@ -11,7 +11,7 @@ var everywhere = []hint{
 	{"n", "choose a namespace; 0 is all"},
 	{"Esc", "back"},
 	{"?", "this help"},
-	{"q, Ctrl-C", "quit"},
+	{"q, Ctrl-C", "quit; Ctrl-Z suspends"},
 }
 
 // moving are the keys of lists and texts.

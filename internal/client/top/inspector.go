@@ -33,7 +33,6 @@ type inspector struct {
 	containers containers // of a pod
 	container  int
 	previous   bool
-	asked      int // the id of the question for the containers
 	id         int // of the log's stream
 	stop       context.CancelFunc
 }
@@ -61,23 +60,18 @@ func (i *inspector) choose(key string) bool {
 }
 
 func (i *inspector) open(m *Model) tea.Cmd {
-	if i.part.ask != nil {
-		return i.refresh(m)
-	}
-	if len(i.containers) > 0 {
+	if i.part.ask == nil && len(i.containers) > 0 {
 		return i.follow(m)
 	}
-	i.asked = m.id()
-	return m.link.containersOf(i.asked, i.what)
+	id := m.id()
+	i.fresh.ask(id, m.now)
+	if i.part.ask == nil {
+		return m.link.containersOf(id, i.what)
+	}
+	return i.part.ask(m.link, id, i.what)
 }
 
 func (i *inspector) close() { i.stop() }
-
-func (i *inspector) refresh(m *Model) tea.Cmd {
-	id := m.id()
-	i.fresh.ask(id, m.now)
-	return i.part.ask(m.link, id, i.what)
-}
 
 // follow opens the log of the chosen container.
 func (i *inspector) follow(m *Model) tea.Cmd {
@@ -92,8 +86,8 @@ func (i *inspector) follow(m *Model) tea.Cmd {
 func (i *inspector) update(m *Model, msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tick:
-		if i.part.ask != nil && m.screen() == i && i.fresh.due(m.now) {
-			return i.refresh(m)
+		if m.screen() == i && i.fresh.due(m.now) && (i.part.ask != nil || len(i.containers) == 0 && i.err == nil) {
+			return i.open(m)
 		}
 	case batch[traced]:
 		i.fresh.changed = i.fresh.changed || changes(msg)
@@ -101,17 +95,17 @@ func (i *inspector) update(m *Model, msg tea.Msg) tea.Cmd {
 		if !i.fresh.answered(msg.id, msg.took) {
 			return nil
 		}
-		if err := m.heard(msg.err); err != nil || msg.err != nil {
-			i.err = err
-			return nil
+		refusal, ok := m.heard(msg.err)
+		if i.err = refusal; ok {
+			i.read = true
+			i.pager.set(msg.it.lines)
 		}
-		i.read, i.err = true, nil
-		i.pager.set(msg.it.lines)
 	case answer[containers]:
-		if msg.id != i.asked {
+		if !i.fresh.answered(msg.id, msg.took) {
 			return nil
 		}
-		if i.err = m.heard(msg.err); i.err == nil && len(msg.it) > 0 {
+		refusal, ok := m.heard(msg.err)
+		if i.err = refusal; ok && len(msg.it) > 0 {
 			i.containers = msg.it
 			return i.follow(m)
 		}
@@ -134,7 +128,7 @@ func (i *inspector) log(m *Model, b batch[logLine]) tea.Cmd {
 		case part.err == io.EOF:
 			lines = append(lines, dim.of("-- the log ends here; r reads it again"))
 		default:
-			if i.err = m.heard(part.err); i.err == nil {
+			if i.err, _ = m.heard(part.err); i.err == nil {
 				lines = append(lines, dim.of("-- the log broke off; r reads it again"))
 			}
 		}

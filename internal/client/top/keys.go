@@ -10,6 +10,9 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if key == "ctrl+c" {
 		return tea.Quit
 	}
+	if key == "ctrl+z" {
+		return tea.Suspend
+	}
 	if m.doomed != nil {
 		return m.confirm(key)
 	}

@@ -30,24 +30,39 @@ func (s *life) open(m *Model) tea.Cmd {
 func (s *life) close() {}
 
 func (s *life) update(m *Model, msg tea.Msg) tea.Cmd {
+	if _, ok := msg.(tick); ok && !s.read && s.err == nil && s.fresh.due(m.now) {
+		return s.open(m) // there was no answer
+	}
 	a, ok := msg.(answer[text])
 	if !ok || !s.fresh.answered(a.id, a.took) {
 		return nil
 	}
-	if err := m.heard(a.err); err != nil || a.err != nil {
-		s.err = err
+	s.fresh.changed = true
+	refusal, ok := m.heard(a.err)
+	if s.err = refusal; !ok {
 		return nil
 	}
 	first := !s.read
-	s.read, s.err = true, nil
-	s.pager.set(a.it.lines)
-	if s.tree && a.it.mark >= 0 && a.it.mark < len(a.it.lines) {
-		a.it.lines[a.it.mark] = yellow.of("▶ ") + a.it.lines[a.it.mark]
+	s.read = true
+	if s.tree {
+		mark(a.it)
 		if first {
 			s.pager.reveal(a.it.mark)
 		}
 	}
+	s.pager.set(a.it.lines)
 	return nil
+}
+
+// mark puts a sign before the line to show, and as much room before the others.
+func mark(t text) {
+	for i, line := range t.lines {
+		sign := "  "
+		if i == t.mark {
+			sign = yellow.of("▶ ")
+		}
+		t.lines[i] = sign + line
+	}
 }
 
 func (s *life) key(m *Model, key string) (tea.Cmd, bool) {

@@ -139,6 +139,21 @@ func (l *link) get(ctx context.Context, o object) (map[string]any, error) {
 	return into, json.Unmarshal(res.Body, &into)
 }
 
+// identify finds the UID of an object that was named by an event or a problem.
+func (l *link) identify(ctx context.Context, o *object) error {
+	if o.uid != "" {
+		return nil
+	}
+	it, err := l.get(ctx, *o)
+	if err != nil {
+		return err
+	}
+	meta, _ := it["metadata"].(map[string]any)
+	uid, _ := meta["uid"].(string)
+	o.uid = types.UID(uid)
+	return nil
+}
+
 // yaml asks for an object's YAML, without the managed fields.
 func (l *link) yaml(id int, o object) tea.Cmd {
 	return ask(l, id, func(ctx context.Context) (text, error) {
@@ -160,6 +175,9 @@ func (l *link) yaml(id int, o object) tea.Cmd {
 // notes asks for the Events about an object.
 func (l *link) notes(id int, o object) tea.Cmd {
 	return ask(l, id, func(ctx context.Context) (text, error) {
+		if err := l.identify(ctx, &o); err != nil {
+			return text{}, err
+		}
 		all, err := lives.Notes(ctx, l.c, o.namespace, string(o.uid))
 		if err != nil || len(all) == 0 {
 			return text{lines: []string{"The server has no Events about " + o.String()}}, err
@@ -207,6 +225,9 @@ type removed struct{ what object }
 // remove deletes an object, unless another one has its name by now.
 func (l *link) remove(id int, o object) tea.Cmd {
 	return ask(l, id, func(ctx context.Context) (removed, error) {
+		if err := l.identify(ctx, &o); err != nil {
+			return removed{}, err
+		}
 		body, err := json.Marshal(metav1.DeleteOptions{
 			TypeMeta:      metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
 			Preconditions: &metav1.Preconditions{UID: &o.uid},

@@ -122,7 +122,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case batch[traced]:
 		return m, tea.Batch(m.traced(msg), m.tell(msg))
 	case answer[[]client.APIResource]:
-		if m.heard(msg.err) == nil {
+		if _, ok := m.heard(msg.err); ok {
 			m.kinds = msg.it
 			if m.prompt != nil {
 				return m, m.prompt.changed(m)
@@ -130,17 +130,21 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, nil
 	case answer[names]:
-		if err := m.heard(msg.err); err != nil {
-			m.notice = m.describe(err)
-		} else if m.prompt != nil {
+		switch refusal, ok := m.heard(msg.err); {
+		case refusal != nil:
+			m.notice = m.describe(refusal)
+		case ok && m.prompt != nil:
 			m.prompt.offer(m, msg.it)
 		}
 		return m, nil
 	case answer[removed]:
-		if err := m.heard(msg.err); err != nil {
-			m.notice = m.describe(err)
-		} else if msg.err == nil {
+		switch refusal, ok := m.heard(msg.err); {
+		case ok:
 			m.notice = "Deleted " + msg.it.what.String()
+		case refusal != nil:
+			m.notice = m.describe(refusal)
+		default:
+			m.notice = "It is not known whether the object was deleted"
 		}
 		return m, nil
 	}
@@ -156,13 +160,13 @@ func (m *Model) tell(msg tea.Msg) tea.Cmd {
 	return tea.Batch(all...)
 }
 
-// heard notes whether the server has answered, and returns the error if it is the server's answer. Without one the status line
-// reports the outage until the next answer; callers do not handle it, because all questions and streams are repeated.
-func (m *Model) heard(err error) error {
+// heard notes whether the server has answered. ok reports an answer without an error, and refusal is the error with which it
+// has answered. Both are unset without an answer: the status line reports that until the next one, and the question is repeated.
+func (m *Model) heard(err error) (refusal error, ok bool) {
 	var status apierrors.APIStatus
 	if err == nil || errors.As(err, &status) || errors.Is(err, errForgotten) || errors.Is(err, lives.ErrNone) || errors.Is(err, lives.ErrNoKind) {
 		m.outage = ""
-		return err
+		return err, err == nil
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -171,7 +175,7 @@ func (m *Model) heard(err error) error {
 	default:
 		m.outage = "the connection to " + m.host + " broke: " + m.describe(err)
 	}
-	return nil
+	return nil, false
 }
 
 // find finds a kind by any of its names, or returns false.

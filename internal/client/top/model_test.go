@@ -305,7 +305,7 @@ func TestLogs(t *testing.T) {
 	browsing(t, m, 1)
 	press(m, "l")
 	i := m.screen().(*inspector)
-	m.Update(answer[containers]{id: i.asked, it: containers{"web", "sidecar"}})
+	m.Update(answer[containers]{id: i.fresh.id, it: containers{"web", "sidecar"}})
 	shows(t, m, "Logs of container web (1 of 2)")
 	say := func(from, to int) {
 		var b batch[logLine]

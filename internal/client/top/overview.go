@@ -46,11 +46,11 @@ func (s *overview) update(m *Model, msg tea.Msg) tea.Cmd {
 		if !s.fresh.answered(msg.id, msg.took) {
 			return nil
 		}
-		if err := m.heard(msg.err); err != nil || msg.err != nil {
-			s.err = err
+		refusal, ok := m.heard(msg.err)
+		if s.err = refusal; !ok {
 			return nil
 		}
-		s.survey, s.read, s.err = msg.it, true, nil
+		s.survey, s.read = msg.it, true
 		s.cursor.keep(len(s.targets()), len(s.targets()))
 	}
 	return nil

@@ -21,8 +21,8 @@ func (m *Model) traced(b batch[traced]) tea.Cmd {
 	}
 	t := &m.trace
 	for _, part := range b.items {
-		if err := m.heard(part.err); err != nil || part.err != nil {
-			t.err = err
+		refusal, ok := m.heard(part.err)
+		if t.err = refusal; !ok {
 			continue
 		}
 		if part.began {
