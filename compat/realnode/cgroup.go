@@ -103,7 +103,7 @@ func (g cgroups) remove() error {
 		if len(all) == 0 {
 			break
 		}
-		if err := kill(all); err != nil {
+		if err := end(all, unix.SIGKILL); err != nil {
 			return err
 		}
 	}
@@ -125,8 +125,8 @@ func (g cgroups) remove() error {
 	return errors.Join(errs...)
 }
 
-// kill ends processes with SIGKILL and returns when they have ended.
-func kill(pids []int) error {
+// end ends processes by a signal and returns when they have ended.
+func end(pids []int, signal unix.Signal) error {
 	var ending []int
 	defer func() {
 		for _, fd := range ending {
@@ -142,8 +142,8 @@ func kill(pids []int) error {
 			return fmt.Errorf("process %d: %w", pid, err)
 		}
 		ending = append(ending, fd)
-		if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-			return fmt.Errorf("kill process %d: %w", pid, err)
+		if err := unix.PidfdSendSignal(fd, signal, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("end process %d: %w", pid, err)
 		}
 	}
 	for _, fd := range ending {

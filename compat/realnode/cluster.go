@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
@@ -27,6 +28,7 @@ type Log func(format string, args ...any)
 type Options struct {
 	Name      string // of the cluster's folder and cgroup; default "cluster"
 	Nodes     int    // real nodes; default 2
+	Spare     int    // machines beside them that have not joined
 	Simulated int    // simulated nodes beside them
 	Tainted   bool   // whether the simulated nodes have the taint SimulatedTaint
 	Log       Log    // default: discarded
@@ -40,6 +42,7 @@ const SimulatedTaint = "fairlead.dev/simulated"
 type Cluster struct {
 	Server *Machine
 	Nodes  []*Machine
+	Spares []*Machine   // a container runtime runs in them, and nothing else
 	Config *rest.Config // of an administrator
 	Client kubernetes.Interface
 	// Kubeconfig is a file for programs outside the machines. Inside, it is at its default place.
@@ -58,6 +61,7 @@ type saved struct {
 	Tainted   bool
 	Server    int // process IDs of the machines' inits
 	Nodes     []int
+	Spares    []int
 }
 
 func (o *Options) setDefaults() {
@@ -137,9 +141,12 @@ func (c *Cluster) start(ctx context.Context, o Options, bin string) error {
 	}
 	c.Server = machine("server")
 	for i := range o.Nodes {
-		c.Nodes = append(c.Nodes, machine(fmt.Sprintf("n%d", i+1)))
+		c.Nodes = append(c.Nodes, machine(nodeName(i)))
 	}
-	c.log("starting %d machines", 1+len(c.Nodes))
+	for i := range o.Spare {
+		c.Spares = append(c.Spares, machine(spareName(i)))
+	}
+	c.log("starting %d machines", len(c.Machines()))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -154,12 +161,12 @@ func (c *Cluster) start(ctx context.Context, o Options, bin string) error {
 		return err
 	}
 	c.saved.Server = c.Server.init
-	for _, n := range c.Nodes {
-		if err := n.start(nil, ""); err != nil {
+	for _, m := range c.hosts() {
+		if err := m.start(nil, ""); err != nil {
 			return err
 		}
-		c.saved.Nodes = append(c.saved.Nodes, n.init)
 	}
+	c.saved.Nodes, c.saved.Spares = inits(c.Nodes), inits(c.Spares)
 	text, err := json.Marshal(c.saved)
 	if err != nil {
 		return err
@@ -185,6 +192,9 @@ func (c *Cluster) start(ctx context.Context, o Options, bin string) error {
 	var all errgroup.Group
 	for _, n := range c.Nodes {
 		all.Go(func() error { return c.join(ctx, n, line) })
+	}
+	for _, m := range c.Spares {
+		all.Go(func() error { return c.prepareHost(ctx, m) })
 	}
 	if err := all.Wait(); err != nil {
 		return err
@@ -215,7 +225,10 @@ func Open(name string) (*Cluster, error) {
 	}
 	c.Server = machine(name, "server", c.saved.Server)
 	for i, init := range c.saved.Nodes {
-		c.Nodes = append(c.Nodes, machine(name, fmt.Sprintf("n%d", i+1), init))
+		c.Nodes = append(c.Nodes, machine(name, nodeName(i), init))
+	}
+	for i, init := range c.saved.Spares {
+		c.Spares = append(c.Spares, machine(name, spareName(i), init))
 	}
 	for _, m := range c.Machines() {
 		if !m.runs() {
@@ -227,7 +240,22 @@ func Open(name string) (*Cluster, error) {
 }
 
 // Machines returns all machines, the server first.
-func (c *Cluster) Machines() []*Machine { return append([]*Machine{c.Server}, c.Nodes...) }
+func (c *Cluster) Machines() []*Machine { return append([]*Machine{c.Server}, c.hosts()...) }
+
+// hosts returns the machines of nodes and the spare ones, in the order of their addresses.
+func (c *Cluster) hosts() []*Machine { return slices.Concat(c.Nodes, c.Spares) }
+
+func nodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
+
+func spareName(i int) string { return fmt.Sprintf("s%d", i+1) }
+
+// inits returns the process IDs of machines' inits.
+func inits(machines []*Machine) (pids []int) {
+	for _, m := range machines {
+		pids = append(pids, m.init)
+	}
+	return pids
+}
 
 // Down removes all that is left of a cluster: its processes, its cgroup and its folder.
 func Down(name string) error {

@@ -16,8 +16,8 @@ import (
 	"k8s.io/kubernetes/test/utils/image"
 )
 
-// cluster is the cluster that the tests share: two real nodes and two simulated ones. The tests run one
-// after the other and leave all nodes Ready.
+// cluster is the cluster that the tests share: two real nodes, two simulated ones, and a spare machine.
+// The tests run one after the other, and leave all nodes Ready and the spare machine as it was.
 var cluster *Cluster
 
 // simulated is the label of simulated nodes.
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		var err error
-		if cluster, err = Up(context.Background(), Options{Name: name, Nodes: 2, Simulated: 2, Log: log}); err != nil {
+		if cluster, err = Up(context.Background(), Options{Name: name, Nodes: 2, Spare: 1, Simulated: 2, Log: log}); err != nil {
 			log("%v", err)
 			return 1
 		}

@@ -5,16 +5,16 @@
 // from those programs and a small Debian.
 //
 //	go run ./realnode/cmd/realnode up        # two nodes; KUBECONFIG is printed
-//	go run ./realnode/cmd/realnode exec n1 crictl ps
+//	go run ./realnode/cmd/realnode exec n1 ctr -n k8s.io tasks list
 //	go run ./realnode/cmd/realnode down
 //
 // # Where programs run
 //
 // A Machine is a set of namespaces (mounts, network, processes, IPC, host name) that one
 // process holds, its init. "server" has the control plane, an image registry and the bridge
-// that joins the machines; "n1", "n2" and so on are the nodes. A machine's root is a folder of
-// the cluster's folder, into which the host's /usr is mounted read-only, so what it writes
-// stays there.
+// that joins the machines; "n1", "n2" and so on are the nodes. "s1" and so on are spare: they
+// have a container runtime and have not joined. A machine's root is a folder of the cluster's
+// folder, into which the host's /usr is mounted read-only, so what it writes stays there.
 //
 // # The host is left alone
 //

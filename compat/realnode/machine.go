@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Machine is a set of namespaces that its init process holds, and a folder that is its root.
@@ -137,13 +139,19 @@ func (m *Machine) Kill(names ...string) error {
 	if len(all) == 0 {
 		return fmt.Errorf("%s: no process named %s", m.Name, strings.Join(names, " or "))
 	}
-	return kill(all)
+	return end(all, unix.SIGKILL)
 }
 
-// Install links a program into the folder of programs of all machines, and returns its path
-// there.
+// Stop ends the machine's programs with these names by SIGTERM, and returns when they have ended.
+func (m *Machine) Stop(names ...string) error { return end(m.Processes(names...), unix.SIGTERM) }
+
+// Install links a program into the folder of programs of all machines, or into one below it, and
+// returns its path there.
 func (m *Machine) Install(file, name string) (string, error) {
 	at := filepath.Join(filepath.Dir(m.dir), "bin", name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return "", err
+	}
 	if err := os.Link(file, at); err == nil {
 		return filepath.Join(binInside, name), nil
 	}

@@ -16,11 +16,11 @@ const (
 	podCIDR       = "10.64.0.0/16" // outside of the range of simulated pods, 10.128.0.0/9
 )
 
-// nodeIP is the address of node i, which counts from 0.
+// nodeIP is the address of host i, which counts from 0: the nodes, then the spare machines.
 func nodeIP(i int) string { return fmt.Sprintf("10.77.0.%d", 11+i) }
 
 // connect joins the machines: a bridge in the server's machine, and a link from it to each
-// node. Routes to pods follow when the nodes have their ranges.
+// host. Routes to pods follow when the nodes have their ranges.
 func (c *Cluster) connect() error {
 	server := []string{
 		"link set lo up",
@@ -28,7 +28,7 @@ func (c *Cluster) connect() error {
 		"addr add " + serverIP + "/24 dev br0",
 		"link set br0 up",
 	}
-	for _, n := range c.Nodes {
+	for _, n := range c.hosts() {
 		server = append(server,
 			fmt.Sprintf("link add %s type veth peer name eth0 netns %d", n.Name, n.init),
 			fmt.Sprintf("link set %s master br0 up", n.Name))
@@ -38,7 +38,7 @@ func (c *Cluster) connect() error {
 	if err := c.Server.ip(server...); err != nil {
 		return err
 	}
-	for i, n := range c.Nodes {
+	for i, n := range c.hosts() {
 		if err := n.ip("link set lo up", "addr add "+nodeIP(i)+"/24 dev eth0", "link set eth0 up", "route add default via "+serverIP); err != nil {
 			return err
 		}

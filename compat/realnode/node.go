@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -36,23 +37,13 @@ const (
 	joinLine         = "/etc/fairlead/join"
 )
 
-// join configures a node, starts its programs by the command line for joining, and waits until
-// it is Ready. The server's machine gets a route to its pods.
+// join starts a node's programs by the command line for joining, and waits until it is Ready.
+// The server's machine gets a route to its pods.
 func (c *Cluster) join(ctx context.Context, n *Machine, line string) error {
-	values := nodeValues{Server: serverIP, Registry: "http://" + serverIP + ":" + registryPort, Pause: c.kit.pauseImage(), Cgroup: "/" + string(n.group)}
-	for name, text := range nodeFiles {
-		var out bytes.Buffer
-		if err := text.Execute(&out, values); err != nil {
-			return err
-		}
-		if err := n.write(name, out.Bytes()); err != nil {
-			return err
-		}
-	}
-	if err := n.write(joinLine, []byte(line)); err != nil {
+	if err := c.prepareHost(ctx, n); err != nil {
 		return err
 	}
-	if err := n.write("/etc/kubernetes/manifests/.keep", nil); err != nil { // the folder of static pods
+	if err := n.write(joinLine, []byte(line)); err != nil {
 		return err
 	}
 	if err := c.StartNode(ctx, n); err != nil {
@@ -68,28 +59,55 @@ func (c *Cluster) join(ctx context.Context, n *Machine, line string) error {
 	return c.Server.ip(fmt.Sprintf("route replace %s via %s", node.Spec.PodCIDR, nodeIP(c.number(n))))
 }
 
+// prepareHost writes the configuration of a machine's programs and starts its container runtime.
+func (c *Cluster) prepareHost(ctx context.Context, m *Machine) error {
+	values := nodeValues{Server: serverIP, Registry: "http://" + serverIP + ":" + registryPort, Pause: c.kit.pauseImage(), Cgroup: "/" + string(m.group)}
+	for name, text := range nodeFiles {
+		var out bytes.Buffer
+		if err := text.Execute(&out, values); err != nil {
+			return err
+		}
+		if err := m.write(name, out.Bytes()); err != nil {
+			return err
+		}
+	}
+	if err := m.write("/etc/kubernetes/manifests/.keep", nil); err != nil { // the folder of static pods
+		return err
+	}
+	return c.startRuntime(ctx, m)
+}
+
+// startRuntime starts containerd in a machine, unless it runs.
+func (c *Cluster) startRuntime(ctx context.Context, m *Machine) error {
+	if len(m.Processes("containerd")) > 0 {
+		return nil
+	}
+	socket := m.path(containerdSocket)
+	if err := os.MkdirAll(filepath.Dir(socket), 0o755); err != nil {
+		return err
+	}
+	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if err := m.serve("containerd", "--config=/etc/containerd/config.toml"); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := untilFile(ctx, socket, func() bool {
+		_, err := os.Stat(socket)
+		return err == nil
+	}); err != nil {
+		return fmt.Errorf("%s: containerd did not start (see %s): %w", m.Name, m.Log("containerd"), err)
+	}
+	return nil
+}
+
 // StartNode starts the programs of a node, for the first time or after Kill: those that do not
 // run.
 func (c *Cluster) StartNode(ctx context.Context, n *Machine) error {
-	if len(n.Processes("containerd")) == 0 {
-		socket := n.path(containerdSocket)
-		if err := os.MkdirAll(filepath.Dir(socket), 0o755); err != nil {
-			return err
-		}
-		if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
-			return err
-		}
-		if err := n.serve("containerd", "--config=/etc/containerd/config.toml"); err != nil {
-			return err
-		}
-		ctx, cancel := context.WithTimeout(ctx, time.Minute)
-		defer cancel()
-		if err := untilFile(ctx, socket, func() bool {
-			_, err := os.Stat(socket)
-			return err == nil
-		}); err != nil {
-			return fmt.Errorf("%s: containerd did not start (see %s): %w", n.Name, n.Log("containerd"), err)
-		}
+	if err := c.startRuntime(ctx, n); err != nil {
+		return err
 	}
 	if len(n.Processes("fairlead")) > 0 {
 		return nil
@@ -98,22 +116,22 @@ func (c *Cluster) StartNode(ctx context.Context, n *Machine) error {
 	if err != nil {
 		return err
 	}
-	words := strings.Fields(string(line)) // "fairlead join" and its arguments
-	return n.serve(words[0], append(words[1:], "--node-ip="+nodeIP(c.number(n)), "--cni-bin-dir=/usr/lib/cni",
-		"--kubelet-config="+kubeletSettings, "--kubelet-arg=--v=2", "--kube-proxy-config="+proxySettings)...)
+	words := append(strings.Fields(string(line)), c.joinArgs(n)...) // "fairlead join" and its arguments
+	return n.serve(words[0], words[1:]...)
 }
 
-// number is where a node stands in Nodes.
-func (c *Cluster) number(n *Machine) int {
-	for i := range c.Nodes {
-		if c.Nodes[i].Name == n.Name {
-			return i
-		}
-	}
-	panic("realnode: " + n.Name + " is not a node of the cluster")
+// joinArgs are the arguments of `fairlead join` that follow from the machine.
+func (c *Cluster) joinArgs(m *Machine) []string {
+	return []string{"--node-ip=" + nodeIP(c.number(m)), "--cni-bin-dir=/usr/lib/cni",
+		"--kubelet-config=" + kubeletSettings, "--kubelet-arg=--v=2", "--kube-proxy-config=" + proxySettings}
 }
 
-// UntilReady waits until a node is Ready. The server's machine gets a route to its pods.
+// number is where a machine stands in hosts.
+func (c *Cluster) number(m *Machine) int {
+	return slices.IndexFunc(c.hosts(), func(h *Machine) bool { return h.Name == m.Name })
+}
+
+// UntilReady waits until a node is Ready.
 func (c *Cluster) UntilReady(ctx context.Context, node string) error {
 	return c.UntilNode(ctx, node, "Ready", func(n *corev1.Node) bool { return Ready(n) == corev1.ConditionTrue })
 }

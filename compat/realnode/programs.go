@@ -35,9 +35,7 @@ type program struct {
 
 // programs returns the programs that change with their versions only.
 func (k kit) programs() []program {
-	const versionOf = " -X k8s.io/component-base/version."
-	minor := strings.Split(k.kubernetes, ".")[1]
-	kubernetes := []string{"-ldflags=-s -w" + versionOf + "gitVersion=" + k.kubernetes + versionOf + "gitMajor=1" + versionOf + "gitMinor=" + minor}
+	kubernetes := kubernetesFlags(k.kubernetes)
 	containerd := []string{"-tags=no_btrfs,no_devmapper,no_zfs", "-ldflags=-s -w -X github.com/containerd/containerd/v2/version.Version=" + k.containerd}
 	plain := []string{"-ldflags=-s -w"}
 	return []program{
@@ -53,6 +51,14 @@ func (k kit) programs() []program {
 		{"ctr", "programs/containerd", "github.com/containerd/containerd/v2/cmd/ctr", containerd},
 		{"coredns", "programs/coredns", ".", plain},
 	}
+}
+
+// kubernetesFlags are the arguments of `go build` for a program of Kubernetes that prints a version,
+// such as v1.37.2.
+func kubernetesFlags(version string) []string {
+	const versionOf = " -X k8s.io/component-base/version."
+	minor := strings.Split(version, ".")[1]
+	return []string{"-ldflags=-s -w" + versionOf + "gitVersion=" + version + versionOf + "gitMajor=1" + versionOf + "gitMinor=" + minor}
 }
 
 // prepare builds the parts that the cache lacks: minutes for the first time.
@@ -88,15 +94,20 @@ func prepare(log Log) (kit, error) {
 		return k, err
 	}
 	for _, p := range k.programs() {
-		if _, err := os.Stat(filepath.Join(k.bin(), p.name)); err == nil {
-			continue
-		}
-		log("building %s", p.name)
-		if err := k.build(p, k.bin()); err != nil {
+		if err := k.ensure(p, log); err != nil {
 			return k, err
 		}
 	}
 	return k, k.prepareImages(log)
+}
+
+// ensure builds a program that the cache lacks.
+func (k kit) ensure(p program, log Log) error {
+	if _, err := os.Stat(filepath.Join(k.bin(), p.name)); err == nil {
+		return nil
+	}
+	log("building %s", p.name)
+	return k.build(p, k.bin())
 }
 
 // ownSource is a hash of the files of the folder programs.

@@ -1,0 +1,59 @@
+//go:build linux && realnode
+
+package realnode
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestKubeletUpgrade ends a node's kubelet and starts one of the next minor version in its place: upstream's, built from
+// its own module, not the same one with another version stamped into it. Containers go on. The node keeps the
+// new kubelet, because Kubernetes has no way back without a drain.
+func TestKubeletUpgrade(t *testing.T) {
+	ns, node := namespace(t), cluster.Nodes[1]
+	program, version := laterKubelet(t)
+	before, err := cluster.Client.CoreV1().Nodes().Get(t.Context(), node.Name, metav1.GetOptions{})
+	must(t, err)
+	if was := before.Status.NodeInfo.KubeletVersion; was != cluster.kit.kubernetes || was == version {
+		t.Fatalf("the kubelet of %s has the version %s, want %s and not %s", node.Name, was, cluster.kit.kubernetes, version)
+	}
+	pod := run(t, agnhost(ns, "steady", node.Name))[0]
+	containers := node.Processes("agnhost")
+
+	must(t, node.Stop("fairlead"))
+	if left := node.Processes("kubelet", "kube-proxy"); len(left) > 0 {
+		t.Errorf("fairlead join has left the processes %v", left)
+	}
+	line, err := os.ReadFile(node.path(joinLine))
+	must(t, err)
+	must(t, node.write(joinLine, append(line, " --kubelet="+program...)))
+	must(t, cluster.StartNode(t.Context(), node))
+	must(t, cluster.UntilNode(t.Context(), node.Name, "upgraded", func(n *corev1.Node) bool {
+		return n.Status.NodeInfo.KubeletVersion == version && back(n)
+	}))
+	must(t, cluster.UntilPod(t.Context(), ns, pod.Name, "Ready", podReady))
+	sameContainers(t, node, containers, pod)
+	after, err := cluster.Client.CoreV1().Nodes().Get(t.Context(), node.Name, metav1.GetOptions{})
+	must(t, err)
+	if after.UID != before.UID {
+		t.Errorf("the Node has the UID %s, before %s", after.UID, before.UID)
+	}
+	now, err := cluster.Client.CoreV1().Pods(ns).Get(t.Context(), pod.Name, metav1.GetOptions{})
+	must(t, err)
+	started := func(p *corev1.Pod) metav1.Time { return p.Status.ContainerStatuses[0].State.Running.StartedAt }
+	if !podReady(now) || started(now) != started(pod) {
+		t.Errorf("the container runs since %s, before since %s", started(now), started(pod))
+	}
+	if out := kubectl(t, "get", "node", node.Name, "--no-headers"); !strings.Contains(out, version) {
+		t.Errorf("kubectl get node: %s", out)
+	}
+	if out := strings.TrimSpace(kubectl(t, "-n", ns, "exec", pod.Name, "--", "hostname")); out != pod.Name {
+		t.Errorf("exec: %q", out)
+	}
+	run(t, agnhost(ns, "new", node.Name))
+}
