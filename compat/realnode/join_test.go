@@ -83,7 +83,7 @@ func state(t *testing.T, m *Machine) map[string]string {
 			return err
 		}))
 	}
-	for _, command := range []string{"ip -oneline link", "ip -oneline address", "ip route show table all", "nft list ruleset"} {
+	for _, command := range []string{"ip -oneline link", "ip -oneline address", "ip route show table all", "nft --stateless list ruleset"} {
 		words := strings.Fields(command)
 		args := append([]string{"--net", "--target", strconv.Itoa(m.init), "--"}, words...)
 		out, err := exec.Command("nsenter", args...).CombinedOutput()
