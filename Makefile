@@ -57,7 +57,7 @@ compat: ## our clients against upstream's kube-apiserver and etcd (builds both: 
 	cd compat && go test -count=1 -timeout 60m -parallel 48 -v ./...
 
 realnode: ## clusters of real kubelets and containers on this machine (root; builds them: minutes)
-	cd compat && go test -tags realnode -count=1 -timeout 60m -v ./realnode
+	cd compat && go test -tags realnode -count=1 -timeout 90m -v ./realnode
 
 conformance: ## Kubernetes' own conformance tests (builds them: minutes), as root on real nodes
 	cd compat && go test -tags conformance -count=1 -timeout 90m -parallel 8 -v ./conformance

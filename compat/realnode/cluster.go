@@ -42,7 +42,7 @@ const SimulatedTaint = "fairlead.dev/simulated"
 type Cluster struct {
 	Server *Machine
 	Nodes  []*Machine
-	Spares []*Machine   // a container runtime runs in them, and nothing else
+	Spares []*Machine   // with a container runtime alone
 	Config *rest.Config // of an administrator
 	Client kubernetes.Interface
 	// Kubeconfig is a file for programs outside the machines. Inside, it is at its default place.

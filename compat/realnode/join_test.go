@@ -32,8 +32,8 @@ func invitation(t *testing.T, flags ...string) []string {
 	return strings.Fields(inside(t, cluster.Server, "fairlead", args...))[2:]
 }
 
-// refused runs `fairlead join` in the spare machine, and checks that it fails with a message and has
-// changed nothing.
+// refused runs `fairlead join` in the spare machine, and checks that it fails with a message and leaves
+// the machine as it was.
 func refused(t *testing.T, message string, args ...string) {
 	t.Helper()
 	m := cluster.Spares[0]
@@ -61,7 +61,7 @@ func refused(t *testing.T, message string, args ...string) {
 	}
 }
 
-// state is what a node changes of a machine: files, network and processes.
+// state is the part of a machine that a node changes: files, network and processes.
 func state(t *testing.T, m *Machine) map[string]string {
 	t.Helper()
 	found := map[string]string{}

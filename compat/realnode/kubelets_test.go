@@ -51,8 +51,8 @@ authentication: {x509: {clientCAFile: %s}}
 `
 
 // startKubelet starts a kubelet without `fairlead join` in the spare machine, which shall get its certificate
-// by a bootstrap token. The kubelet is stopped when the test ends. What it logs is appended to the
-// file that is returned, after that many bytes.
+// by a bootstrap token. The kubelet is stopped when the test ends. Its output is appended to the
+// file log, which has after bytes before.
 func startKubelet(t *testing.T, node, token string) (log string, after int) {
 	t.Helper()
 	m := cluster.Spares[0]

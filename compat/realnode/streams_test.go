@@ -4,6 +4,7 @@ package realnode
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"net/http"
 	"os"
@@ -74,9 +75,19 @@ func TestStreams(t *testing.T) {
 		}
 	})
 	t.Run("debug", func(t *testing.T) {
-		out := kubectlIn(t, "debug", "web", "-i", "--attach", "--quiet", "--profile=general", "--target=agnhost", "--image="+image.GetE2EImage(image.BusyBox), "--", "ps")
-		if !strings.Contains(out, "/agnhost serve-hostname") {
-			t.Errorf("ps in the pod's process namespace: %q", out)
+		// Output from before kubectl has attached is lost, so ps waits for input. After the end of the input
+		// containerd would end the output, too, so the input stays open.
+		cmd := cluster.Kubectl("-n", ns, "debug", "web", "-i", "--attach", "--quiet", "--profile=general", "--target=agnhost",
+			"--image="+image.GetE2EImage(image.BusyBox), "--", "sh", "-c", "read line; ps")
+		input, err := cmd.StdinPipe()
+		must(t, err)
+		var out, problems bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &problems
+		must(t, cmd.Start())
+		_, err = io.WriteString(input, "\n")
+		must(t, err)
+		if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "/agnhost serve-hostname") {
+			t.Errorf("ps in the pod's process namespace: %v, %q %s", err, &out, &problems)
 		}
 	})
 	t.Run("port-forward", func(t *testing.T) {

@@ -46,6 +46,7 @@ func command() *cobra.Command {
 		},
 	}
 	up.Flags().IntVar(&o.Nodes, "nodes", 2, "real nodes")
+	up.Flags().IntVar(&o.Spare, "spare", 0, "machines beside them that have not joined")
 	up.Flags().IntVar(&o.Simulated, "simulated", 0, "simulated nodes beside them")
 
 	down := &cobra.Command{
