@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubernetes/test/utils/image"
 )
 
 // TestKubeletUpgrade ends a node's kubelet and starts one of the next minor version in its place: upstream's, built from
@@ -36,7 +37,9 @@ func TestKubeletUpgrade(t *testing.T) {
 	must(t, cluster.UntilNode(t.Context(), node.Name, "upgraded", func(n *corev1.Node) bool {
 		return n.Status.NodeInfo.KubeletVersion == version && back(n)
 	}))
-	must(t, cluster.UntilPod(t.Context(), ns, pod.Name, "Ready", podReady))
+	next := agnhost(ns, "next", node.Name)
+	next.Spec.Containers[0].Image, next.Spec.Containers[0].Args = image.GetE2EImage(image.BusyBox), []string{"sleep", "1000000"}
+	run(t, next) // when it is Ready, the new kubelet knows the older pod, too
 	sameContainers(t, node, containers, pod)
 	after, err := cluster.Client.CoreV1().Nodes().Get(t.Context(), node.Name, metav1.GetOptions{})
 	must(t, err)
@@ -55,5 +58,4 @@ func TestKubeletUpgrade(t *testing.T) {
 	if out := strings.TrimSpace(kubectl(t, "-n", ns, "exec", pod.Name, "--", "hostname")); out != pod.Name {
 		t.Errorf("exec: %q", out)
 	}
-	run(t, agnhost(ns, "new", node.Name))
 }
