@@ -122,6 +122,9 @@ func TestWrongInvitation(t *testing.T) {
 		expired := expiredInvitation(t)
 		refused(t, "is unknown to https://"+serverAddress+", or has expired", expired...)
 	})
+	t.Run("token for signing only", func(t *testing.T) {
+		refused(t, "the server does not accept the token", invitation(t, "--usages=signing")...)
+	})
 }
 
 // expiredInvitation returns an invitation whose token has expired: the controllers have removed it.
