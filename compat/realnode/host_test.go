@@ -31,6 +31,7 @@ func TestHostIsUntouched(t *testing.T) {
 	compare(t, "while the cluster runs", before, host(t))
 
 	processes := group(name).processes()
+	inGroup(t, processes, group(name))
 	must(t, c.Server.Kill("fairlead"))
 	must(t, c.Nodes[0].Kill("containerd", "kubelet"))
 	must(t, Down(name))
@@ -49,6 +50,22 @@ func TestHostIsUntouched(t *testing.T) {
 	must(t, err)
 	if _, err := os.Stat(dir); err == nil {
 		t.Errorf("%s is left", dir)
+	}
+}
+
+// inGroup checks that processes are in a group, or below it, in every hierarchy.
+func inGroup(t *testing.T, processes []int, g cgroups) {
+	t.Helper()
+	for _, pid := range processes {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+		if err != nil {
+			continue // it has ended
+		}
+		for line := range strings.Lines(string(text)) {
+			if _, path, _ := strings.Cut(strings.TrimSpace(line), ":/"); !strings.HasPrefix(path, string(g)+"/") {
+				t.Errorf("process %d is in the cgroup %s", pid, line)
+			}
+		}
 	}
 }
 
@@ -72,15 +89,13 @@ func host(t *testing.T) map[string][]string {
 		state[command] = strings.Split(string(out), "\n")
 	}
 	for _, root := range hierarchies() {
-		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() {
-				if strings.HasPrefix(d.Name(), "fairlead-realnode-") {
-					return fs.SkipDir
-				}
-				state["cgroups"] = append(state["cgroups"], path)
+		groups, err := filepath.Glob(filepath.Join(root, "*", "cgroup.procs")) // deeper ones come and go with other programs
+		must(t, err)
+		for _, file := range groups {
+			if dir := filepath.Dir(file); !strings.HasPrefix(filepath.Base(dir), "fairlead-realnode-") {
+				state["cgroups"] = append(state["cgroups"], dir)
 			}
-			return nil
-		})
+		}
 	}
 	for _, dir := range []string{"vm", "kernel/keys", "net"} {
 		sysctlsBelow(state, filepath.Join("/proc/sys", dir))
