@@ -35,8 +35,8 @@ func (b *fixture) explorer(t *testing.T, scaled int64) {
 	if _, err := client.For[*coordinationv1.Lease](b.client).Namespace("default").Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "renewed"}}); err != nil {
 		t.Fatal(err)
 	}
-	b.createConfigMap(t, "after-the-lease")
-	b.until(t, `document.querySelector('.log .list').textContent.includes('after-the-lease')`)
+	b.createConfigMap(t, "made-after-the-lease")
+	b.until(t, `document.querySelector('.log .list').textContent.includes('made-after-the-lease')`)
 	if get[bool](t, b, `document.querySelector('.log .list').textContent.includes('renewed')`) {
 		t.Error("a Lease is in the list")
 	}
@@ -158,7 +158,7 @@ func (b *fixture) tree(t *testing.T) {
 func (b *fixture) compare(t *testing.T, ctx context.Context, before int64) {
 	root := b.scale(t, ctx, 16)
 	b.open(t, fmt.Sprintf("#/events/%d/tree", root))
-	b.until(t, `document.querySelector('.row.group')`)
+	b.until(t, `document.querySelectorAll('.row.node').length > 5`)
 	b.key(t, "d")
 	b.until(t, `location.hash === '#/compare/%d/%d'`, before, root)
 	pods := `[...document.querySelectorAll('.row.pair:not(.heads)')].find((r) => r.querySelector('.kind').textContent === 'pods' && r.querySelector('small').textContent.startsWith('create · '))`

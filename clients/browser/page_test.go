@@ -176,7 +176,7 @@ func (b *fixture) screens(t *testing.T, scaled int64) {
 // through all.
 func (b *fixture) many(t *testing.T) {
 	const n = 10000
-	b.open(t, "#/events")
+	b.open(t, "#/events?text=")
 	b.do(t, chromedp.Evaluate(`(() => {
 		window.long = []; window.frames_ = [];
 		new PerformanceObserver((l) => window.long.push(...l.getEntries().map((e) => e.duration))).observe({ type: 'longtask' });
