@@ -24,7 +24,7 @@ func TestActions(t *testing.T) {
 	b := newFixture(t)
 	b.story(t, 3)
 	b.enter(t, b.cp.PageURL())
-	t.Run("scale", func(t *testing.T) { b.scale(t) })
+	t.Run("scale", func(t *testing.T) { b.scaling(t) })
 	t.Run("roll out and back", func(t *testing.T) { b.rollout(t) })
 	t.Run("stateful set", func(t *testing.T) { b.statefulSet(t) })
 	t.Run("jobs", func(t *testing.T) { b.jobs(t) })
@@ -110,7 +110,7 @@ func eventually[T client.Object](t *testing.T, objects client.Resource[T], name 
 
 const webAddress = "#/object/deployments.apps/default/web"
 
-func (b *fixture) scale(t *testing.T) {
+func (b *fixture) scaling(t *testing.T) {
 	deployments := client.For[*appsv1.Deployment](b.client).Namespace("default")
 	b.begin(t, webAddress, "scale")
 	if get[string](t, b, `document.activeElement.type`) != "number" {
