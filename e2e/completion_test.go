@@ -35,7 +35,7 @@ func TestCompletionOfClusters(t *testing.T) {
 	}
 }
 
-// completions returns what the shell offers after the arguments, of which the last is the word that is being typed.
+// completions returns the shell's offers after the arguments, of which the last is the word that is being typed.
 func completions(t *testing.T, args ...string) []string {
 	t.Helper()
 	r := fairlead(t, append([]string{"__complete"}, args...)...)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// scale runs `fairlead nodes scale` against a server, and returns what it prints on stderr.
+// scale runs `fairlead nodes scale` against a server, and returns its output.
 func (p *process) scale(args ...string) string {
 	p.t.Helper()
 	cmd := exec.Command(bin.fairlead, append([]string{"nodes", "scale", "--kubeconfig", p.Kubeconfig}, args...)...)

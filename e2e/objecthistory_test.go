@@ -85,7 +85,7 @@ func TestObjectHistory(t *testing.T) {
 				}
 			}
 
-			// A preview writes nothing. Undo takes back the last change, and the undo.
+			// A preview does not write. Undo takes back the last change, and the undo.
 			for _, preview := range []ran{run("undo", "cm/a"), run("undo", "cm/a", "--dry-run")} {
 				expect(t, "the preview", preview.out, "\n-  shape: round\n")
 			}
@@ -145,7 +145,7 @@ func TestObjectHistory(t *testing.T) {
 }
 
 // TestHistoryAfterRestart: the states, their managers and rough times outlive the process; the trace
-// does not. What was compacted is reported.
+// does not. A compacted part is reported.
 func TestHistoryAfterRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

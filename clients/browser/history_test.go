@@ -82,8 +82,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestHistoryOfReader: the page offers no undo to a user who may not write the object, and shows no
-// history to one who may not read it.
+// TestHistoryOfReader: the page offers no undo to a user without the right to write the object, and
+// no history without the right to read it.
 func TestHistoryOfReader(t *testing.T) {
 	b := newFixture(t)
 	made, _ := b.story(t, 2)

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// readOnly: a user who may only read is offered no action, no edit and no terminal, and the server refuses them too.
+// readOnly: a user with rights to read alone is offered no action, no edit and no terminal, and the server refuses them too.
 func (b *fixture) readOnly(t *testing.T) {
 	const user = "reader"
 	roles := client.For[*rbacv1.ClusterRole](b.client)

@@ -28,7 +28,7 @@ type ready struct {
 	ReadyMillis int64  `json:"readyMillis"`
 }
 
-// mergeInto returns the kubeconfig to merge the context into, "" for none.
+// mergeInto returns the kubeconfig to merge the context into, or "".
 func (f serveFlags) mergeInto(flags *pflag.FlagSet) (string, error) {
 	asked := flags.Changed("merge-kubeconfig")
 	if !asked {

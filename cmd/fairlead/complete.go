@@ -118,7 +118,7 @@ func matching(values []string, prefix string) (all []string) {
 	return all
 }
 
-// ask completes by the answer of the command's server. A server that does not answer in time completes nothing.
+// ask completes by the answer of the command's server. Without an answer in time there are no completions.
 func ask(cmd *cobra.Command, question func(ctx context.Context, c *client.Client, namespace string) ([]string, error)) ([]string, error) {
 	ctx, stop := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer stop()

@@ -100,7 +100,7 @@ func parseMoment(arg string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// compacted is the note about the beginning of the kept history, "" if there is nothing to note.
+// compacted is the note about the beginning of the kept history, "" if it begins with the object.
 func compacted(p history.Page) string {
 	switch {
 	case p.Withheld != "":

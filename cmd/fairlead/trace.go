@@ -269,7 +269,7 @@ func (p *printer) keep(line []byte, e show.Event) {
 
 func (p *printer) columns() int { return columns(p.out) }
 
-// columns is the width of the terminal that out is, 0 if it is none.
+// columns is the width of the terminal that out is, 0 for another file.
 func columns(out io.Writer) int {
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

@@ -177,7 +177,7 @@ func TestHistoryRights(t *testing.T) {
 	p.want("", "ours", "s", "", "NQ==", "-", "NA==", "-", "Mg==", "MQ==")
 }
 
-// TestHistoryPages: the pages of a history join without gaps, and say who wrote what.
+// TestHistoryPages: the pages of a history join without gaps, and name the author of each state.
 func TestHistoryPages(t *testing.T) {
 	p := pasts{t, controlplanetest.Start(t, controlplane.Options{Controllers: []string{}, Trace: trace.New(trace.Options{})})}
 	p.write("default", "s", "1", "2", "3", "4", "5")

@@ -42,7 +42,7 @@ func value(o map[string]any) any {
 // listKeys identify the elements of lists, in this order of preference.
 var listKeys = []string{"name", "type", "uid", "containerPort", "ip", "mountPath", "topologyKey", "key"}
 
-// elementKey returns the field that identifies each element of a list, "" if there is none.
+// elementKey returns the field that identifies each element of a list, "" without one.
 func elementKey(list []any) string {
 	for _, key := range listKeys {
 		seen := map[string]bool{}
@@ -82,7 +82,7 @@ func elementStep(element any, key string) Step {
 	return Step{Key: key}
 }
 
-// ignored reports whether a field is none here: each write changes it.
+// ignored reports whether a field does not count, since each write changes it.
 func ignored(p FieldPath) bool {
 	return len(p) == 2 && (p.Under("metadata", "managedFields") || p.Under("metadata", "resourceVersion"))
 }
@@ -119,7 +119,7 @@ func (d *differ) fields(p FieldPath, from, to map[string]any) {
 	}
 }
 
-// elements compares two lists by the key of their elements; false if they have none in common.
+// elements compares two lists by the key of their elements; false if no element of one is in the other.
 func (d *differ) elements(p FieldPath, from, to []any) bool {
 	key := elementKey(from)
 	if len(from) == 0 {

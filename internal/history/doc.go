@@ -1,4 +1,4 @@
-// Package history is the past of one object: its states, who made them, what differs between two of
+// Package history is the past of one object: its states and their authors, the differences between two of
 // them, which write set each field, and how to go back to one.
 //
 // # Where the past comes from
@@ -16,7 +16,7 @@
 // A page has at most [MaxLimit] states and about [MaxBytes] of objects. [Page.Before] is where the
 // next one begins. [Page.Compacted] ends the last one: the store has no earlier state.
 //
-// # What a state's write is known by
+// # The sources of a state's write
 //
 //   - The user, the client, the verb and the causes are those of the trace, which keeps the last
 //     events in memory.
@@ -25,12 +25,12 @@
 //     them. On etcd, which keeps no times, it is that of a managed field, or unknown.
 //   - The field managers are those that own the changed fields in the new state.
 //
-// # Who may read it
+// # Permissions
 //
 // The states of the object that exists need the verb get on it. Those of objects of the same name
 // that have been deleted need list as well, as a list at a revision would. If the namespace has been
-// deleted and made again since, they need list in all namespaces: whoever has rights in a namespace
-// has none in the one that had its name before. States beyond that are left out, and Page.Withheld
+// deleted and made again since, they need list in all namespaces: rights in a namespace
+// are not rights in the one that had its name before. States beyond that are left out, and Page.Withheld
 // is the reason.
 //
 // # Fields

@@ -16,7 +16,7 @@ type Owner struct {
 	Time    time.Time
 }
 
-// Owners returns the managers of a field of an object: those that own it or, if there is none, those
+// Owners returns the managers of a field of an object: those that own it or else those
 // of a field around it as a whole.
 func Owners(object map[string]any, p FieldPath) (found []Owner) {
 	exact := 0
@@ -67,7 +67,7 @@ func owned(set map[string]any, p FieldPath) int {
 	return len(p)
 }
 
-// descend returns the part of a set below a step, nil if it has none.
+// descend returns the part of a set below a step, nil without one.
 func descend(set map[string]any, s Step) map[string]any {
 	if s.Key == "" {
 		below, _ := set["f:"+s.Field].(map[string]any)
@@ -87,9 +87,8 @@ func descend(set map[string]any, s Step) map[string]any {
 	return nil
 }
 
-// Managers returns the names of the managers of the changed fields in the new state; if these have
-// none, those of the removed fields in the old one. applied reports whether one of the new state
-// applied its fields: then the write was an apply, since any other takes the field from the one who
+// Managers returns the names of the managers of the changed fields in the new state; or else those of the removed fields in the old one. applied reports whether one of the new state
+// applied its fields: then the write was an apply, since any other takes the field from the manager that
 // applied it.
 func Managers(changes []Change, from, to map[string]any) (names []string, applied bool) {
 	var last []string

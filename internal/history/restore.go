@@ -42,10 +42,10 @@ func Restore(state, current map[string]any) map[string]any {
 // ErrNoUserChange is the error of a Search that finds no change by a user.
 var ErrNoUserChange = errors.New("no change by a user is in the kept history")
 
-// Search finds the state to go back to if none is named: that before the last change that a user
+// Search finds the state to go back to by default: that before the last change that a user
 // made to fields outside of the status and the server-set metadata. Changes by the parts of the
 // control plane do not count; see State.ByControlPlane. After a deletion it is the last state,
-// whoever deleted the object.
+// also if a controller deleted the object.
 type Search struct {
 	newer  *State
 	object map[string]any // of newer

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/history"
 )
 
-// Side is one of the two states of a difference: an object, or none.
+// Side is one of the two states of a difference: an object, or its absence.
 type Side struct {
 	Label  string
 	Object map[string]any
@@ -58,7 +58,7 @@ func Diff(w io.Writer, from, to Side, s Style) error {
 	return err
 }
 
-// split returns the lines of a text, none of an empty one.
+// split returns the lines of a text, an empty list for an empty one.
 func split(text string) []string {
 	if text == "" {
 		return nil

@@ -55,7 +55,7 @@ func row(st *history.State, s Style, wide bool) []string {
 	return append(cells, changed(st, shorten(st.Fields)))
 }
 
-// What names the write that made a state: patch scale.
+// What returns the name of the write that made a state: patch scale.
 func What(st *history.State) string {
 	if st.Verb == "" {
 		return map[string]string{history.Added: "created", history.Modified: "changed", history.Deleted: "deleted"}[st.Type]
