@@ -37,6 +37,7 @@ type recording struct {
 	events  Resource[*corev1.Event]
 	queue   chan told
 	dropped atomic.Int64
+	latest  atomic.Int64 // the latest time in the name of an Event, in nanoseconds
 	cancel  context.CancelFunc
 	close   sync.Once
 	closing chan struct{}
@@ -59,6 +60,8 @@ const (
 	recorderPatience = 10 * time.Second
 	recorderTries    = 12
 	recorderPause    = 10 * time.Second // the longest between two tries
+	// recorderNamesakes is the largest number of Events with one object and time in their names.
+	recorderNamesakes = 10
 )
 
 // NewRecorder returns a recorder that writes as component, and starts its goroutine,
@@ -97,7 +100,7 @@ func (r *Recorder) Event(obj Object, eventType, reason, messageFmt string, args 
 	r.enqueue(toldEvent{created: obj.GetCreationTimestamp().Time, ev: &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cmp.Or(obj.GetNamespace(), metav1.NamespaceDefault),
-			Name:      eventName(obj.GetName(), now.UnixNano()),
+			Name:      r.name(obj, now.Time),
 		},
 		InvolvedObject: about,
 		Type:           eventType, Reason: reason, Message: format(messageFmt, args),
@@ -139,9 +142,16 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// eventName is a name of its own for an Event about the object of a name.
-func eventName(of string, at int64) string {
-	return strings.TrimRight(cut(of, 230), "-.") + fmt.Sprintf(".%x", at)
+// name returns a name for an Event about an object: that of the object, and the time, or a later one if the recorder has given
+// that to an Event before, because the clock stands still.
+func (r *recording) name(of Object, now time.Time) string {
+	for {
+		last := r.latest.Load()
+		at := max(now.UnixNano(), last+1)
+		if r.latest.CompareAndSwap(last, at) {
+			return strings.TrimRight(cut(of.GetName(), 230), "-.") + fmt.Sprintf(".%x", at)
+		}
+	}
 }
 
 func (r *Recorder) enqueue(x told) {
@@ -227,7 +237,7 @@ func (e toldEvent) write(ctx context.Context, r *recording) {
 		r.dropped.Add(1)
 		return
 	}
-	err := r.send(ctx, func(ctx context.Context) error {
+	err := r.create(ctx, &ev.ObjectMeta, func(ctx context.Context) error {
 		_, err := events.Create(ctx, ev)
 		return err
 	})
@@ -237,6 +247,16 @@ func (e toldEvent) write(ctx context.Context, r *recording) {
 		return
 	}
 	rec.name = ev.Name
+}
+
+// create creates an Event by write. If another recorder's has the name, the Event gets the next one.
+func (r *recording) create(ctx context.Context, ev *metav1.ObjectMeta, write func(context.Context) error) error {
+	name, err := ev.Name, r.send(ctx, write)
+	for n := 2; n <= recorderNamesakes && apierrors.IsAlreadyExists(err); n++ {
+		ev.Name = fmt.Sprintf("%s-%d", name, n)
+		err = r.send(ctx, write)
+	}
+	return err
 }
 
 // send makes one write, and makes it again while the server does not answer.

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,6 +42,12 @@ func (e *events) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := json.NewDecoder(r.Body).Decode(ev); err != nil {
 		http.Error(w, err.Error(), 400)
+		return
+	}
+	if r.Method == http.MethodPost && e.all[ev.Name] != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusConflict)
+		json.NewEncoder(w).Encode(apierrors.NewAlreadyExists(corev1.Resource("events"), ev.Name).Status())
 		return
 	}
 	e.all[ev.Name] = ev
@@ -98,6 +106,34 @@ func TestRecorderFoldsAndCuts(t *testing.T) {
 	if r.Dropped() != 0 {
 		t.Errorf("%d dropped", r.Dropped())
 	}
+}
+
+// TestRecorderAtOneTime: while the clock stands still, all events about an object are written, of any recorder.
+func TestRecorderAtOneTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &events{all: map[string]*corev1.Event{}}
+		c, s := scripted(t, client.Options{}, nil)
+		s.h = func(w http.ResponseWriter, r *http.Request) { srv.serve(w, withBody(r, s.body[len(s.body)-1])) }
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}
+		for _, component := range []string{"one", "other"} {
+			r := client.NewRecorder(c, component)
+			for _, reason := range []string{"Pulled", "Created", "Pulled", "Started"} {
+				r.Event(pod, corev1.EventTypeNormal, reason, "message")
+			}
+			r.Close()
+			if r.Dropped() != 0 {
+				t.Errorf("%d events of %s are dropped", r.Dropped(), component)
+			}
+		}
+		if len(srv.all) != 6 {
+			t.Errorf("%d events, want 6: %v", len(srv.all), slices.Sorted(maps.Keys(srv.all)))
+		}
+		for name, ev := range srv.all {
+			if ev.Reason == "Pulled" && ev.Count != 2 || ev.Reason == "Created" && ev.Count != 1 {
+				t.Errorf("%s: %s %d times", name, ev.Reason, ev.Count)
+			}
+		}
+	})
 }
 
 // TestRecorderWaitsForItsServer: a server that does not answer for half a minute misses no

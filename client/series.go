@@ -25,7 +25,7 @@ func (r *Recorder) Act(regarding, related Object, eventType, reason, action, not
 	ev := &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cmp.Or(regarding.GetNamespace(), metav1.NamespaceDefault),
-			Name:      eventName(regarding.GetName(), now.UnixNano()),
+			Name:      r.name(regarding, now.Time),
 		},
 		EventTime: now, Type: eventType, Reason: reason, Action: action, Note: format(noteFmt, args),
 		Regarding: about, ReportingController: r.source.Component, ReportingInstance: cmp.Or(r.source.Host, r.source.Component),
@@ -105,7 +105,7 @@ func (r *recording) put(ctx context.Context, s *series) {
 		}
 	}
 	if s.ev.Series == nil || isNotFound(err) { // the old one has expired
-		err = r.send(ctx, func(ctx context.Context) error {
+		err = r.create(ctx, &s.ev.ObjectMeta, func(ctx context.Context) error {
 			_, err := events.Create(ctx, s.ev)
 			return err
 		})
