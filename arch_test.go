@@ -427,7 +427,8 @@ func imported(f *ast.File, name string) string {
 
 func TestControllersDoNotKnowOneAnother(t *testing.T) {
 	shared := func(dir string) bool { // shared parts of several controllers
-		return dir == "internal/controllers/served" || dir == "internal/controllers/bootstraptoken" || dir == "internal/controllers/podcontrol" || strings.HasPrefix(dir, "internal/controllers/podcontrol/")
+		return dir == "internal/controllers/served" || dir == "internal/controllers/bootstraptoken" || dir == "internal/controllers/intree" ||
+			dir == "internal/controllers/podcontrol" || strings.HasPrefix(dir, "internal/controllers/podcontrol/")
 	}
 	for _, s := range sources(t) {
 		if s.test || !strings.HasPrefix(s.dir, "internal/controllers/") {

@@ -25,6 +25,7 @@ import (
 	"fairlead.dev/internal/controllers/nodeipam"
 	"fairlead.dev/internal/controllers/nodelifecycle"
 	"fairlead.dev/internal/controllers/persistentvolume"
+	"fairlead.dev/internal/controllers/persistentvolumeexpander"
 	"fairlead.dev/internal/controllers/podgc"
 	"fairlead.dev/internal/controllers/pvcprotection"
 	"fairlead.dev/internal/controllers/pvprotection"
@@ -119,6 +120,7 @@ var builtins = []entry{
 		return nodelifecycle.New(env, nodelifecycle.Options{HonorLeases: s.pace.rareHeartbeats, Version: KubernetesVersion})
 	}},
 	{"persistentvolume", "persistent-volume-binder", plain(persistentvolume.New)},
+	{"persistentvolumeexpander", "expand-controller", plain(persistentvolumeexpander.New)},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
 	{"pvcprotection", "pvc-protection-controller", func(env controller.Env, s settings) controller.Runner {
 		return pvcprotection.New(env, pvcprotection.Options{NoUnused: !s.api.Enabled("PersistentVolumeClaimUnusedSinceTime")})

@@ -299,10 +299,8 @@ func TestAttachErrors(t *testing.T) {
 		c.attached("a", "n1")
 		time.Sleep(2 * time.Minute)
 		c.told("p", "FailedAttachVolume", `AttachVolume.Attach failed for volume "a" : timed out waiting for external-attacher of x.csi CSI driver to attach volume handle-a`)
-		time.Sleep(time.Second) // the name of an event is its time
 		c.attachStatus(attachment("a", "n1"), map[string]any{"attachError": map[string]any{"message": "the disk is broken"}})
 		c.told("p", "FailedAttachVolume", `AttachVolume.Attach failed for volume "a" : the disk is broken`)
-		time.Sleep(time.Second)
 		c.attachStatus(attachment("a", "n1"), map[string]any{"attachError": nil})
 		c.attach("a", "n1")
 		c.told("p", "SuccessfulAttachVolume", `AttachVolume.Attach succeeded for volume "a" `)

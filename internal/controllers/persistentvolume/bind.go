@@ -7,6 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"fairlead.dev/internal/expansion"
 )
 
 // bind completes the binding of claim and volume, whichever of its writes exist already.
@@ -73,7 +76,7 @@ func (b *binder) claimPhase(ctx context.Context, c *corev1.PersistentVolumeClaim
 		s.CurrentVolumeAttributesClassName = v.Spec.VolumeAttributesClassName
 		// The capacity of a bound claim is written by the component that expands it.
 		if c.Status.Phase != corev1.ClaimBound || s.Capacity == nil {
-			s.Capacity = corev1.ResourceList{corev1.ResourceStorage: v.Spec.Capacity[corev1.ResourceStorage]}
+			s.Capacity = corev1.ResourceList{corev1.ResourceStorage: usable(v)}
 		}
 	}
 	if apiequality.Semantic.DeepEqual(&c.Status, s) {
@@ -81,6 +84,14 @@ func (b *binder) claimPhase(ctx context.Context, c *corev1.PersistentVolumeClaim
 	}
 	_, err := b.claims.API.Namespace(c.Namespace).UpdateStatus(ctx, changed)
 	return err
+}
+
+// usable returns the capacity of a volume, or that of its file system if a node has yet to expand it.
+func usable(v *corev1.PersistentVolume) resource.Quantity {
+	if former, err := resource.ParseQuantity(v.Annotations[expansion.PreResizeCapacity]); err == nil {
+		return former
+	}
+	return v.Spec.Capacity[corev1.ResourceStorage]
 }
 
 func (b *binder) volumePhase(ctx context.Context, v *corev1.PersistentVolume, phase corev1.PersistentVolumePhase, message string) (*corev1.PersistentVolume, error) {

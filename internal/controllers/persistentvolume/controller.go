@@ -32,7 +32,7 @@ type binder struct {
 	rec     *client.Recorder
 }
 
-// New returns the controller, with three queues: of claims, of volumes, and of claims whose size changes.
+// New returns the controller, with two queues: of claims, and of volumes.
 func New(env controller.Env) controller.Runner {
 	b := &binder{
 		env:     env,
@@ -54,10 +54,6 @@ func New(env controller.Env) controller.Runner {
 			controller.For(b.volumes),
 			controller.Watches(b.claims, b.volumesFor),
 			controller.Reads(b.classes),
-		),
-		controller.New("persistentvolumeexpander", controller.ByObject(b.claims, b.syncSize), controller.Options{}).Watch(
-			controller.Watches(b.claims, ifBound).On(controller.Added, controller.Updated).If(grows),
-			controller.Reads(b.volumes),
 		),
 	}
 }

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/controllers/intree"
 )
 
 // temporary matches host paths that may be deleted with their volume.
@@ -20,9 +22,9 @@ func (b *binder) dispose(ctx context.Context, v *corev1.PersistentVolume) error 
 	switch {
 	case v.DeletionTimestamp != nil:
 		return nil
-	case strings.HasPrefix(maker, builtin):
+	case strings.HasPrefix(maker, intree.Prefix):
 		return b.fail(ctx, v, "VolumeFailedDelete", "no volume plugin matched name: "+maker)
-	case maker != "" || source.CSI != nil || driven(source):
+	case maker != "" || source.CSI != nil || intree.Plugin(v) != "":
 		return nil
 	case source.HostPath == nil:
 		why := "no volume plugin matched"
@@ -38,12 +40,6 @@ func (b *binder) dispose(ctx context.Context, v *corev1.PersistentVolume) error 
 		return nil
 	}
 	return err
-}
-
-// driven reports whether a CSI driver has replaced the volume's in-tree plugin.
-func driven(s *corev1.PersistentVolumeSource) bool {
-	return s.AWSElasticBlockStore != nil || s.AzureDisk != nil || s.AzureFile != nil || s.Cinder != nil ||
-		s.GCEPersistentDisk != nil || s.PortworxVolume != nil || s.VsphereVolume != nil
 }
 
 // fail records, once, why a volume can't be reclaimed.

@@ -9,26 +9,13 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"fairlead.dev/controller"
+	"fairlead.dev/internal/controllers/intree"
 )
-
-// builtin is the prefix of provisioners that were once part of Kubernetes. CSI drivers have replaced those that
-// created volumes; kubernetes.io/no-provisioner is for classes whose volumes are all created by hand.
-const builtin = "kubernetes.io/"
-
-var takenOver = map[string]string{
-	"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
-	"kubernetes.io/azure-disk":      "disk.csi.azure.com",
-	"kubernetes.io/azure-file":      "file.csi.azure.com",
-	"kubernetes.io/cinder":          "cinder.csi.openstack.org",
-	"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
-	"kubernetes.io/portworx-volume": "pxd.portworx.com",
-	"kubernetes.io/vsphere-volume":  "csi.vsphere.vmware.com",
-}
 
 // provision requests a volume from the class's provisioner, by an annotation, and waits.
 func (b *binder) provision(ctx context.Context, c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (controller.Result, error) {
-	provisioner := cmp.Or(takenOver[class.Provisioner], class.Provisioner)
-	if strings.HasPrefix(provisioner, builtin) {
+	provisioner := cmp.Or(intree.Driver(class.Provisioner), class.Provisioner)
+	if strings.HasPrefix(provisioner, intree.Prefix) {
 		b.rec.Event(c, corev1.EventTypeWarning, "ProvisioningFailed", "no volume plugin matched name: %s", provisioner)
 		return b.waits(ctx, c)
 	}

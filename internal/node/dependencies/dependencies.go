@@ -101,10 +101,8 @@ func Of(pod *corev1.Pod, find Find) (keys []Key) {
 			add(ConfigMap, v.ConfigMap.Name)
 		case v.Secret != nil:
 			add(Secret, v.Secret.SecretName)
-		case v.PersistentVolumeClaim != nil:
-			add(Claim, v.PersistentVolumeClaim.ClaimName)
-		case v.Ephemeral != nil:
-			add(Claim, ephemeralClaim(pod, v))
+		case claimName(pod, v) != "":
+			add(Claim, claimName(pod, v))
 		case v.Projected != nil && !isToken(v):
 			for _, s := range v.Projected.Sources {
 				if s.ConfigMap != nil {
@@ -131,6 +129,20 @@ func isToken(v *corev1.Volume) bool {
 	})
 }
 
-func ephemeralClaim(pod *corev1.Pod, v *corev1.Volume) string { return pod.Name + "-" + v.Name }
+// UsesClaim reports whether a volume of the pod is that of a claim in its namespace.
+func UsesClaim(pod *corev1.Pod, claim string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return claimName(pod, &v) == claim })
+}
+
+// claimName returns the name of the claim of a volume, "" for a volume without one.
+func claimName(pod *corev1.Pod, v *corev1.Volume) string {
+	switch {
+	case v.PersistentVolumeClaim != nil:
+		return v.PersistentVolumeClaim.ClaimName
+	case v.Ephemeral != nil:
+		return pod.Name + "-" + v.Name
+	}
+	return ""
+}
 
 func isTrue(b *bool) bool { return b != nil && *b }

@@ -77,13 +77,8 @@ func files(find Find, key Key, items []corev1.KeyToPath, optional *bool) error {
 
 // claim returns the claim of a volume, nil for a volume without one, or why it cannot be used.
 func claim(pod *corev1.Pod, v *corev1.Volume, find Find) (*corev1.PersistentVolumeClaim, error) {
-	key := Key{Claim, pod.Namespace, ""}
-	switch {
-	case v.PersistentVolumeClaim != nil:
-		key.Name = v.PersistentVolumeClaim.ClaimName
-	case v.Ephemeral != nil:
-		key.Name = ephemeralClaim(pod, v)
-	default:
+	key := Key{Claim, pod.Namespace, claimName(pod, v)}
+	if key.Name == "" {
 		return nil, nil
 	}
 	say := func(err any) (*corev1.PersistentVolumeClaim, error) {

@@ -23,7 +23,9 @@ type driver struct {
 	claims  controller.Objects[*corev1.PersistentVolumeClaim]
 	volumes controller.Objects[*corev1.PersistentVolume]
 	classes controller.Objects[*storagev1.StorageClass]
+	pods    client.Resource[*corev1.Pod]
 	rec     *client.Recorder
+	resizer *client.Recorder // records the events of external-resizer
 }
 
 // New returns the driver, with two queues: of claims, and of volumes.
@@ -32,7 +34,9 @@ func New(env controller.Env) controller.Runner {
 		claims:  controller.ObjectsOf[*corev1.PersistentVolumeClaim](env),
 		volumes: controller.ObjectsOf[*corev1.PersistentVolume](env),
 		classes: controller.ObjectsOf[*storagev1.StorageClass](env),
+		pods:    client.For[*corev1.Pod](env.Client),
 		rec:     env.Recorder.From(dependencies.Simulated, ""),
+		resizer: env.Recorder.From("external-resizer "+dependencies.Simulated, ""),
 	}
 	return controller.Runners{
 		controller.New("simulatedvolumeclaim", controller.ByObject(d.claims, d.syncClaim), controller.Options{}).Watch(
