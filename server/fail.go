@@ -1,9 +1,12 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/inflight"
@@ -21,6 +24,9 @@ func (c *serving) fail(err error) {
 	if errors.Is(err, inflight.ErrBusy) {
 		c.refuseBusy()
 		return
+	}
+	if cause := context.Cause(c.HTTP.Context()); errors.As(cause, new(apierrors.APIStatus)) {
+		err = cause // the end of the page's session, which has made the request fail
 	}
 	status := apistatus.Of(err)
 	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {

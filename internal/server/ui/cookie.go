@@ -2,12 +2,13 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/internal/server/auth"
 )
@@ -16,7 +17,7 @@ import (
 // preflight allows it, which never happens.
 const Header = "X-Fairlead-Page"
 
-var errSession = errors.New("the page's session is over")
+var errSession = apierrors.NewUnauthorized("the page's session is over")
 
 // Authenticate implements auth.Authenticator for requests that came through Over. It accepts the session cookie
 // only in requests from the page's scripts. Such a request without a session fails instead of being anonymous: the
