@@ -45,6 +45,7 @@ func (b *fixture) enter(t *testing.T, link string) {
 // begin opens an action's dialog on an object.
 func (b *fixture) begin(t *testing.T, place, action string) {
 	t.Helper()
+	b.until(t, `!document.querySelector('dialog.action')`) // the last one is removed after it was closed
 	b.open(t, place)
 	button := fmt.Sprintf(`.actions [data-action=%s]`, action)
 	b.until(t, `document.querySelector('%s')?.checkVisibility()`, button)

@@ -15,12 +15,18 @@ type usageError struct{ error }
 // typos is the Levenshtein distance up to which a name is suggested in place of another.
 const typos = 2
 
+// maxShort is the length of words that have one typo at most: more would resemble all other short words.
+const maxShort = 4
+
 // unknownCommand refuses arguments to a command that only has subcommands.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	cmd.SuggestionsMinimumDistance = typos
+	if len(args[0]) <= maxShort {
+		cmd.SuggestionsMinimumDistance = 1
+	}
 	return usageError{fmt.Errorf("unknown command %q%s", args[0], didYouMean(cmd.SuggestionsFor(args[0])))}
 }
 
