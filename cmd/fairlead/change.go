@@ -61,7 +61,7 @@ func (f serveFlags) ask(ctx context.Context, next func(*controlplane.State) *con
 	}
 }
 
-// changes is where changes are asked for; nil if they are not.
+// changes returns the requests for changes; nil if changes are not possible.
 func (h *hosting) changes() <-chan change {
 	if h == nil {
 		return nil

@@ -28,7 +28,8 @@ type hosting struct {
 	port *openPort
 	// current is the control plane that serves; nil before the start.
 	current atomic.Pointer[controlplane.ControlPlane]
-	// asked has the changes that other processes ask for.
+	// asked has the changes that other processes ask for; nil in virtual time, whose bubble may not wait for a channel of the
+	// outside: its clock would stand still.
 	asked chan change
 }
 
@@ -45,7 +46,10 @@ func (f serveFlags) serveInstance(cmd *cobra.Command) (err error) {
 	if err := controlplane.CheckDataDir(in.DataDir); err != nil {
 		return err
 	}
-	f.runs = &hosting{asked: make(chan change)}
+	f.runs = &hosting{}
+	if f.clock == "real" {
+		f.runs.asked = make(chan change)
+	}
 	if f.detach {
 		report, inBackground := startReporter()
 		if !inBackground {

@@ -134,7 +134,7 @@ func newNodes() *cobra.Command {
   fairlead nodes scale 10`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if count < 0 || count == 0 && !made.adopt {
+			if count < 0 || count == 0 && !(made.adopt && cmd.Flags().Changed("adopt-nodes")) {
 				return usageError{fmt.Errorf("--nodes=%d: want 1 or more", count)}
 			}
 			elect, err := election.elect()
