@@ -2,7 +2,7 @@
 # TEST runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test purego e2e race bench bench-client attack soak clients languages page testcluster compat realnode conformance suites ci
+.PHONY: help build test purego e2e race bench bench-client attack soak clients languages page testcluster compat realnode conformance suites docs release cross ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,28 @@ conformance: ## Kubernetes' own conformance tests (builds them: minutes), as roo
 suites: SUITES ?= -rounds 3
 suites: ## the own suites of projects that use envtest ($$ENVTEST_ASSETS runs them on kube-apiserver too; hours)
 	cd compat && go test -tags suites -count=1 -timeout 0 -v ./suites -args $(SUITES)
+
+docs: ## the documents as a static site in site/ (needs mkdocs, a package of most distributions)
+	mkdocs build
+
+RELEASE = --snapshot
+release: export PATH := $(CURDIR)/bin:$(PATH)
+release: export GITHUB_REPOSITORY_OWNER ?= fairlead
+release: export HOMEBREW_TAP_TOKEN ?=
+release: ## the files of a release in dist, tested; nothing is published (cross-builds: minutes)
+	GOBIN=$(CURDIR)/bin go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+	GOBIN=$(CURDIR)/bin go install github.com/goreleaser/goreleaser/v2@v2.17.0
+	goreleaser check
+	goreleaser release --clean $(RELEASE)
+	cd release && go run ./image -dist=../dist -version=$$(sed 's/.*"version":"\([^"]*\)".*/\1/' ../dist/metadata.json) -out=../dist/image
+	cd release && $(TEST) -count=1 ./...
+
+cross: ## build and vet for the other systems of a release
+	for os in darwin windows; do for arch in amd64 arm64; do \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go vet ./... && \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go build -o /dev/null ./cmd/fairlead || exit 1; \
+	done; done
+	CGO_ENABLED=0 GOARCH=arm64 go build -o /dev/null ./cmd/fairlead
 
 ci: ## everything that must hold before a change lands
 	.ci/run
