@@ -27,7 +27,7 @@ var drivers = map[string]string{
 	vSphere:   "csi.vsphere.vmware.com",
 }
 
-// Driver returns the name of the CSI driver that has replaced a plugin, "" if none has.
+// Driver returns the name of the CSI driver that has replaced a plugin, "" for a name that is not in the list.
 func Driver(plugin string) string { return drivers[plugin] }
 
 // Plugin returns the name of the replaced plugin of a volume, "" for a volume of any other kind.

@@ -3,6 +3,7 @@ package volumes_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -189,35 +190,34 @@ func TestGrowInUse(t *testing.T) {
 // TestGrowResumes: an expansion that was interrupted is finished from any of its states, whether the pod is still there or
 // not, also if the request was lowered in the meantime.
 func TestGrowResumes(t *testing.T) {
-	for state, conditions := range map[string][]string{
-		"ControllerResizeInProgress": {"Resizing"},
-		"NodeResizePending":          {"Resizing", "FileSystemResizePending"},
-		"NodeResizeInProgress":       {"Resizing", "FileSystemResizePending"},
-		"ControllerResizeInfeasible": {"ControllerResizeError"},
-	} {
-		for _, inUse := range []bool{false, true} {
-			t.Run(fmt.Sprint(state, inUse), func(t *testing.T) {
-				run(t, func(c cluster) {
-					p := c.claim("data", corev1.PersistentVolumeFilesystem)
-					if inUse {
-						c.run("p", "data", false)
-					}
-					c.must(c.volumes.Patch(c.Context(), p.Spec.VolumeName, client.MergePatch(map[string]any{
-						"metadata": map[string]any{"annotations": map[string]any{"volume.alpha.kubernetes.io/pre-resize-capacity": "1Gi"}},
-						"spec":     map[string]any{"capacity": map[string]any{"storage": "4Gi"}}})))
-					var list []any
-					for _, x := range conditions {
-						list = append(list, map[string]any{"type": x, "status": "True"})
-					}
-					c.must(c.claims.Patch(c.Context(), "data", client.MergePatch(map[string]any{"status": map[string]any{
-						"conditions": list, "allocatedResources": map[string]any{"storage": "4Gi"}, "allocatedResourceStatuses": map[string]any{"storage": state}}}).On("status")))
-					c.request("data", "2Gi")
-					waittest.One(c, c.claims, "data", "its size", func(p *corev1.PersistentVolumeClaim) bool { return p.Status.Capacity.Storage().String() == "4Gi" })
-					c.settled("data", "4Gi", inUse)
-				})
-			})
+	run(t, func(c cluster) {
+		for state, conditions := range map[string][]string{
+			"ControllerResizeInProgress": {"Resizing"},
+			"NodeResizePending":          {"Resizing", "FileSystemResizePending"},
+			"NodeResizeInProgress":       {"Resizing", "FileSystemResizePending"},
+			"ControllerResizeInfeasible": {"ControllerResizeError"},
+		} {
+			for _, inUse := range []bool{false, true} {
+				name := strings.ToLower(fmt.Sprint(state, inUse))
+				p := c.claim(name, corev1.PersistentVolumeFilesystem)
+				if inUse {
+					c.run(name, name, false)
+				}
+				c.must(c.volumes.Patch(c.Context(), p.Spec.VolumeName, client.MergePatch(map[string]any{
+					"metadata": map[string]any{"annotations": map[string]any{"volume.alpha.kubernetes.io/pre-resize-capacity": "1Gi"}},
+					"spec":     map[string]any{"capacity": map[string]any{"storage": "4Gi"}}})))
+				var list []any
+				for _, x := range conditions {
+					list = append(list, map[string]any{"type": x, "status": "True"})
+				}
+				c.must(c.claims.Patch(c.Context(), name, client.MergePatch(map[string]any{"status": map[string]any{
+					"conditions": list, "allocatedResources": map[string]any{"storage": "4Gi"}, "allocatedResourceStatuses": map[string]any{"storage": state}}}).On("status")))
+				c.request(name, "2Gi")
+				waittest.One(c, c.claims, name, "its size", func(p *corev1.PersistentVolumeClaim) bool { return p.Status.Capacity.Storage().String() == "4Gi" })
+				c.settled(name, "4Gi", inUse)
+			}
 		}
-	}
+	})
 }
 
 // TestGrowOwnOnly: volumes of other drivers are left alone; one of this driver that a user has created is not.
