@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
@@ -16,7 +15,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
-	"fairlead.dev/internal/condition"
+	"fairlead.dev/internal/controllers/podcontrol"
 )
 
 // evictor deletes pods that don't tolerate their node's NoExecute taints.
@@ -116,36 +115,14 @@ func (e *evictor) reconcile(ctx context.Context, k controller.Key) (controller.R
 	return controller.Result{}, nil
 }
 
-// evict checks the pod once more, on the server: an old decision must not affect another pod of the same name, nor
-// be carried out twice.
+// evict deletes a pod.
 func (e *evictor) evict(ctx context.Context, p *corev1.Pod) error {
-	api := e.pods.API.Namespace(p.Namespace)
-	live, err := api.Get(ctx, p.Name)
-	if err != nil || live.UID != p.UID || live.DeletionTimestamp != nil {
-		return client.IgnoreNotFound(err)
-	}
-	if c := condition.OfPod(&live.Status, corev1.DisruptionTarget); c == nil || c.Status != corev1.ConditionTrue || c.Reason != disruptionReason {
+	_, err := podcontrol.Disrupt(ctx, e.pods.API, p, "DeletionByTaintManager", func(live *corev1.Pod) corev1.PodCondition {
 		e.rec.Event(p, corev1.EventTypeNormal, "TaintManagerEviction", "Marking for deletion Pod %s", controller.KeyOf(p).String())
-		_, err := api.Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
-			"metadata": map[string]any{"uid": p.UID},
-			"status": map[string]any{"conditions": []corev1.PodCondition{{
-				Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(),
-				ObservedGeneration: live.Generation, Reason: disruptionReason,
-				Message: "Taint manager: deleting due to NoExecute taint",
-			}}},
-		}).On("status"))
-		if err != nil {
-			return client.IgnoreNotFound(err)
-		}
-	}
-	err = api.Delete(ctx, p.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}})
-	if apierrors.IsConflict(err) {
-		return nil // another pod has the name by now
-	}
-	return client.IgnoreNotFound(err)
+		return corev1.PodCondition{ObservedGeneration: live.Generation, Message: "Taint manager: deleting due to NoExecute taint"}
+	})
+	return err
 }
-
-const disruptionReason = "DeletionByTaintManager"
 
 // plan records that a pod is to be evicted, and returns since when.
 func (e *evictor) plan(k controller.Key, uid types.UID) time.Time {

@@ -1,6 +1,7 @@
 // Package podcontrol has the common parts of controllers that own pods: which pods count as active, ready and
 // available; the index from an owner's UID to its pods; creation from a template with a controller reference;
-// adoption and release by selector; the order in which surplus pods are deleted; and batches that start small.
+// adoption and release by selector; the order in which surplus pods are deleted; deletion with the condition
+// DisruptionTarget; and batches that start small.
 //
 // This package keeps no state of its own. A controller gets the pods it owns from the shared informer's index,
 // claims them, decides, and writes; controller.Expectations tracks writes that are not yet in the cache.
