@@ -98,6 +98,15 @@ func taintStrategy() resource.Strategy {
 		keep(r, old)
 	}
 	r.Default = func(r *resourcev1.DeviceTaintRule) { setTimeAdded(&r.Spec.Taint) }
+	update := r.PrepareForUpdate
+	r.PrepareForUpdate = func(r, old *resourcev1.DeviceTaintRule) {
+		// Tolerations count from the time at which the taint got its effect.
+		if now, was := &r.Spec.Taint, &old.Spec.Taint; now.Effect != was.Effect && now.TimeAdded.Equal(was.TimeAdded) {
+			now.TimeAdded = nil
+			setTimeAdded(now)
+		}
+		update(r, old)
+	}
 	r.Validate = func(r *resourcev1.DeviceTaintRule) field.ErrorList { return validateTaintRule(r, nil) }
 	r.ValidateUpdate = validateTaintRule
 	r.ValidateStatusUpdate = validateTaintRuleStatus
