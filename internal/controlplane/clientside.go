@@ -148,7 +148,7 @@ func (s clientSide) runControllers(ctx context.Context, list []string) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	for _, b := range selected(list, s.settings.ranges) {
+	for _, b := range selected(list, s.settings.ranges, s.settings.api) {
 		user := controllersUser
 		if b.account != "" {
 			user = "system:serviceaccount:kube-system:" + b.account

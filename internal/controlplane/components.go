@@ -30,7 +30,7 @@ func (s components) read(ctx context.Context, _, name string) ([]runtime.Object,
 		is   func(context.Context) error
 	}{
 		{"controller-manager", func(ctx context.Context) error {
-			return s.part(ctx, "controllers run", len(selected(s.options.Controllers, s.options.Ranges)) > 0, controllersLease)
+			return s.part(ctx, "controllers run", len(selected(s.options.Controllers, s.options.Ranges, s.options.API)) > 0, controllersLease)
 		}},
 		{"scheduler", func(ctx context.Context) error {
 			return s.part(ctx, "scheduler runs", s.options.Scheduler, schedulerLease)

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/internal/controllers/cronjob"
 	"fairlead.dev/internal/controllers/daemonset"
 	"fairlead.dev/internal/controllers/deployment"
+	"fairlead.dev/internal/controllers/devicetainteviction"
 	"fairlead.dev/internal/controllers/disruption"
 	"fairlead.dev/internal/controllers/endpoints"
 	"fairlead.dev/internal/controllers/endpointslice"
@@ -46,6 +47,7 @@ import (
 	"fairlead.dev/internal/controllers/validatingadmissionpolicystatus"
 	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/internal/server/auth/token"
+	resourcev1 "k8s.io/api/resource/v1"
 )
 
 // entry is a controller of the table, which is sorted: its name for --controllers, which is that of its
@@ -64,6 +66,8 @@ type settings struct {
 	pace     pace
 	api      gates.API
 	ranges   Ranges
+	// evictions outlives the controllers.
+	evictions *devicetainteviction.Memory
 }
 
 // Ranges are the ranges from which controllers give addresses. A controller without a range does not run.
@@ -98,6 +102,10 @@ var builtins = []entry{
 	{"cronjob", "cronjob-controller", plain(cronjob.New)},
 	{"daemonset", "daemon-set-controller", plain(daemonset.New)},
 	{"deployment", "deployment-controller", plain(deployment.New)},
+	{"devicetainteviction", "device-taint-eviction-controller", func(env controller.Env, s settings) controller.Runner {
+		rules := s.api.Enabled("DRADeviceTaintRules") && s.api.Has(resourcev1.SchemeGroupVersion, new(resourcev1.DeviceTaintRule))
+		return devicetainteviction.New(env, devicetainteviction.Options{NoRules: !rules, Memory: s.evictions})
+	}},
 	{"disruption", "disruption-controller", plain(disruption.New)},
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
 	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},
@@ -155,6 +163,13 @@ var builtins = []entry{
 	{"validatingadmissionpolicystatus", "validatingadmissionpolicy-status-controller", plain(validatingadmissionpolicystatus.New)},
 }
 
+// gated are the feature gates without which a controller does not run: its kinds or their fields are not there.
+var gated = map[string]string{
+	"devicetainteviction": "DRADeviceTaints",
+	"resourceclaim":       "DynamicResourceAllocation",
+	"vacprotection":       "VolumeAttributesClass",
+}
+
 // ControllerNames are the names of all built-in controllers, sorted.
 func ControllerNames() []string {
 	names := make([]string, len(builtins))
@@ -177,12 +192,13 @@ func CheckControllers(list []string) error {
 	return nil
 }
 
-// selected picks the controllers that a list asks for and that are configured.
-func selected(list []string, ranges Ranges) []entry {
+// selected picks the controllers that a list asks for, that are configured, and that the API has the gates for.
+func selected(list []string, ranges Ranges, api gates.API) []entry {
 	var picked []entry
 	for _, b := range builtins {
 		named := slices.Contains(list, b.name) || slices.Contains(list, "*")
-		if named && !slices.Contains(list, "-"+b.name) && ranges.configured(b.name) {
+		gate, isGated := gated[b.name]
+		if named && !slices.Contains(list, "-"+b.name) && ranges.configured(b.name) && (!isGated || api.Enabled(gate)) {
 			picked = append(picked, b)
 		}
 	}

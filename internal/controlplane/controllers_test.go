@@ -1,12 +1,17 @@
 package controlplane_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/version"
+
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
+	"fairlead.dev/internal/resource/gates"
 )
 
 // TestControllerNames checks that the names are sorted, and that each is the name of the controller's folder.
@@ -18,6 +23,31 @@ func TestControllerNames(t *testing.T) {
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join("..", "controllers", name)); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestGatedControllers: an emulated version without the feature gates of controllers does not run them.
+func TestGatedControllers(t *testing.T) {
+	all := len(controlplane.ControllerNames()) - 2 // nodeipam and serviceloadbalancer have no ranges
+	for v, without := range map[string]int{
+		"1.33": 3, // devicetainteviction, resourceclaim, vacprotection
+		"1.35": 1, // devicetainteviction
+		"1.36": 0,
+		"1.37": 0,
+	} {
+		of, err := gates.New(version.MustParse(v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		running := ""
+		controlplanetest.Start(t, controlplane.Options{Controllers: []string{"*"}, API: gates.API{Gates: of}, Progress: func(what, detail string) {
+			if what == "Controllers" {
+				running = detail
+			}
+		}})
+		if want := fmt.Sprintf("%d running", all-without); running != want {
+			t.Errorf("%s: %s, want %s", v, running, want)
 		}
 	}
 }

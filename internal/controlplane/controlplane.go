@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"fairlead.dev/internal/controllers/certificates"
+	"fairlead.dev/internal/controllers/devicetainteviction"
 	"fairlead.dev/internal/controlplane/kubeconfig"
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/internal/server/aggregate"
@@ -45,6 +46,8 @@ type ControlPlane struct {
 	store store
 	// sleeper runs the client side if it sleeps while there is no work; otherwise nil.
 	sleeper *sleeper
+	// evictions has the state of evictions from devices while the controllers sleep.
+	evictions devicetainteviction.Memory
 	// building is how many parts of the client side have not registered their queues yet.
 	building atomic.Int64
 	// credentials are its keys and certificates.
@@ -322,7 +325,7 @@ type part struct {
 // parts are the parts of the client side that the options ask for.
 func (cp *ControlPlane) parts() (all []part) {
 	o := cp.options
-	if n := len(selected(o.Controllers, o.Ranges)); n > 0 {
+	if n := len(selected(o.Controllers, o.Ranges, o.API)); n > 0 {
 		all = append(all, part{"Controllers", strconv.Itoa(n) + " running", func(ctx context.Context, s clientSide) error { return s.controllers(ctx, o.Controllers) }})
 	}
 	if o.Scheduler {
@@ -350,6 +353,8 @@ func (cp *ControlPlane) clientSide() (clientSide, error) {
 			pace:     cp.options.pace(),
 			api:      cp.options.API,
 			ranges:   cp.options.Ranges,
+
+			evictions: &cp.evictions,
 		},
 	}, nil
 }

@@ -54,8 +54,6 @@ func TestInertKinds(t *testing.T) {
 			`{"spec":{"matchingPrecedence":9001}}`, "does not tell requests apart"},
 		{"/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations", `{"spec":{"type":"Limited","limited":{"nominalConcurrencyShares":3,"limitResponse":{"type":"Reject"}}}}`,
 			`{"spec":{"limited":{"nominalConcurrencyShares":4}}}`, "does not tell requests apart"},
-		{"/apis/resource.k8s.io/v1/devicetaintrules", `{"spec":{"deviceSelector":{"driver":"none.example.com"},"taint":{"key":"a","effect":"None"}}}`,
-			`{"metadata":{"labels":{"a":"b"}}}`, "allocates no devices"},
 	} {
 		object := strings.Replace(c.object, "{", `{"metadata":{"name":"inert"},`, 1)
 		if err := client.Post().AbsPath(c.path).SetHeader("Content-Type", "application/json").Body([]byte(object)).Do(t.Context()).Error(); err != nil {

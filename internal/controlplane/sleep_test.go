@@ -6,16 +6,22 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 
+	"fairlead.dev/client"
+	"fairlead.dev/internal/controllers/podcontrol/waittest"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 	"fairlead.dev/internal/memnet"
 )
 
@@ -117,5 +123,87 @@ func TestForkGoesOn(t *testing.T) {
 		if err := errors.Join(fork.Stop(), f.Close()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestSleepKeepsEvictions: a planned eviction lets the controllers sleep, and is cancelled by the write that wakes them. They
+// also remember how many pods a rule has evicted.
+func TestSleepKeepsEvictions(t *testing.T) {
+	before := runtime.NumGoroutine()
+	cp := forkOf(t, frozen(t, controlplane.Options{Controllers: []string{"devicetainteviction", "serviceaccount"}, Sleeps: true}, 0, 0), t.TempDir())
+	t.Cleanup(func() { cp.Stop() })
+	c := controlplanetest.Client(t, cp)
+	pods, rules := client.For[*corev1.Pod](c).Namespace("default"), client.For[*resourcev1.DeviceTaintRule](c)
+	waittest.One(t, client.For[*corev1.ServiceAccount](c).Namespace("default"), "default", "the account of pods", func(*corev1.ServiceAccount) bool { return true })
+	for name, seconds := range map[string]int64{"now": 0, "later": 3600} {
+		claimed(t, c, name, seconds)
+	}
+	written := map[string]string{}
+	for _, r := range []struct {
+		name    string
+		effect  resourcev1.DeviceTaintEffect
+		message string
+	}{
+		{"dry", resourcev1.DeviceTaintEffectNone, "if the effect was NoExecute"},
+		{"r", resourcev1.DeviceTaintEffectNoExecute, "1 pod needs to be evicted in 1 namespace. 1 pod evicted since starting the controller."},
+	} {
+		if _, err := rules.Create(t.Context(), &resourcev1.DeviceTaintRule{ObjectMeta: metav1.ObjectMeta{Name: r.name}, Spec: resourcev1.DeviceTaintRuleSpec{
+			DeviceSelector: &resourcev1.DeviceTaintSelector{Driver: ptr.To("gpu.example.com")}, Taint: resourcev1.DeviceTaint{Key: "example.com/broken", Effect: r.effect},
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		written[r.name] = waittest.One(t, rules, r.name, "its progress", func(now *resourcev1.DeviceTaintRule) bool {
+			return len(now.Status.Conditions) == 1 && strings.Contains(now.Status.Conditions[0].Message, r.message)
+		}).ResourceVersion
+	}
+	asleep(t, before+40)
+	if _, err := client.For[*corev1.ConfigMap](c).Namespace("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "wake"}}); err != nil {
+		t.Fatal(err)
+	}
+	asleep(t, before+40)
+	for name, at := range written {
+		if r, err := rules.Get(t.Context(), name); err != nil || r.ResourceVersion != at {
+			t.Errorf("the rule %s has been written again: %v %+v", name, err, r.Status)
+		}
+	}
+	if err := rules.Delete(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	waittest.For(t, client.For[*corev1.Event](c).Namespace("default"), "the end of the plan", "", func(all map[string]*corev1.Event) bool {
+		for _, e := range all {
+			if e.InvolvedObject.Name == "later" && e.Reason == "DeviceTaintManagerEviction" && e.Message == "Cancelling deletion" {
+				return true
+			}
+		}
+		return false
+	})
+	if p, err := pods.Get(t.Context(), "later"); err != nil || p.DeletionTimestamp != nil {
+		t.Errorf("the other pod: %v", err)
+	}
+}
+
+// claimed creates a pod on a node, and a claim that has a device for it and tolerates its taints for some seconds.
+func claimed(t *testing.T, c *client.Client, name string, seconds int64) {
+	t.Helper()
+	p, err := client.For[*corev1.Pod](c).Namespace("default").Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
+		NodeName: "node", Containers: []corev1.Container{{Name: "c", Image: "c"}}, TerminationGracePeriodSeconds: ptr.To[int64](0),
+		ResourceClaims: []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &name}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := client.For[*resourcev1.ResourceClaim](c).Namespace("default")
+	claim, err := claims.Create(t.Context(), &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.ResourceClaimSpec{
+		Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: "r", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu"}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: name, UID: p.UID}}
+	claim.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{
+		Request: "r", Driver: "gpu.example.com", Pool: "pool", Device: "a", Tolerations: []resourcev1.DeviceToleration{{
+			Operator: resourcev1.DeviceTolerationOpExists, Effect: resourcev1.DeviceTaintEffectNoExecute, TolerationSeconds: &seconds}},
+	}}}}
+	if _, err := claims.UpdateStatus(t.Context(), claim); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -18,7 +18,6 @@ func Resources() []*resource.Resource {
 		resource.ClusterScoped[resourcev1.DeviceClass, resourcev1.DeviceClassList](gv, "deviceclasses").
 			WithTable(classTable).WithStrategy(classStrategy()),
 		resource.ClusterScoped[resourcev1.DeviceTaintRule, resourcev1.DeviceTaintRuleList](gv, "devicetaintrules").
-			WithNoEffectWarning("this control plane allocates no devices and evicts no pods from them: the DeviceTaintRule has no effect").
 			WithStatus().WithTable(taintTable).WithStrategy(taintStrategy()),
 		resource.NamespaceScoped[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](gv, "resourceclaims").
 			WithStatus().WithTable(claimTable).WithStrategy(claimStrategy()),

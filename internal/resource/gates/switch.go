@@ -15,7 +15,7 @@ func (a API) HasPlugin(name string) bool {
 }
 
 // others are the gates that the server and the controllers ask for outside this package and that guard no field.
-var others = []string{"CBORServingAndStorage", "PersistentVolumeClaimUnusedSinceTime", "WatchList"}
+var others = []string{"CBORServingAndStorage", "DRADeviceTaintRules", "PersistentVolumeClaimUnusedSinceTime", "WatchList"}
 
 // Switchable reports whether the server has both sides of a gate, so that it can be switched from its default in the
 // emulated version: the gates of fields and rules that are on in the newest version, and the others.
