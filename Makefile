@@ -75,7 +75,7 @@ release: export GITHUB_REPOSITORY_OWNER ?= fairlead
 release: export HOMEBREW_TAP_TOKEN ?=
 release: ## the files of a release in dist, tested; nothing is published (cross-builds: minutes)
 	GOBIN=$(CURDIR)/bin go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
-	GOBIN=$(CURDIR)/bin go install github.com/goreleaser/goreleaser/v2@v2.17.0
+	GOBIN=$(CURDIR)/bin go install github.com/goreleaser/goreleaser/v2@v2.15.4
 	goreleaser check
 	goreleaser release --clean $(RELEASE)
 	cd release && go run ./image -dist=../dist -version=$$(sed 's/.*"version":"\([^"]*\)".*/\1/' ../dist/metadata.json) -out=../dist/image
