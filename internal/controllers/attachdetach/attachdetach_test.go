@@ -83,8 +83,17 @@ func attachment(volume, node string) string {
 	return fmt.Sprintf("csi-%x", sha256.Sum256([]byte("handle-"+volume+"x.csi"+node)))
 }
 
-// volume creates a volume of the driver x.csi, and a claim of the same name that is bound to it.
+// volume creates a volume of the driver x.csi, and a claim of the same name that is bound to it. It plays the controller that
+// binds them.
 func (c cluster) volume(name string, mode corev1.PersistentVolumeAccessMode) {
+	c.Helper()
+	c.unbound(name, mode)
+	claim, err := c.claims.Patch(c.Context(), name, client.MergePatch(map[string]any{"status": map[string]any{"phase": "Bound"}}).On("status"))
+	must(c, claim, err)
+}
+
+// unbound creates a volume of the driver x.csi, and a claim of the same name that is for it.
+func (c cluster) unbound(name string, mode corev1.PersistentVolumeAccessMode) {
 	c.Helper()
 	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
 	claim, err := c.claims.Create(c.Context(), &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeClaimSpec{
@@ -98,8 +107,6 @@ func (c cluster) volume(name string, mode corev1.PersistentVolumeAccessMode) {
 		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "x.csi", VolumeHandle: "handle-" + name}},
 	}})
 	must(c, v, err)
-	claim, err = c.claims.Patch(c.Context(), name, client.MergePatch(map[string]any{"status": map[string]any{"phase": "Bound"}}).On("status"))
-	must(c, claim, err)
 }
 
 // pod creates a pod on a node with the volume of a claim.

@@ -46,7 +46,8 @@ func TestSimulatedNodes(t *testing.T) {
 		if list, err := c.attachments.List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {
 			t.Errorf("%v, attachments: %+v", err, list.Items)
 		}
-		c.volume("a", corev1.ReadWriteOnce)
+		c.unbound("a", corev1.ReadWriteOnce)
+		waittest.One(t, c.claims, "a", "bound", func(p *corev1.PersistentVolumeClaim) bool { return p.Status.Phase == corev1.ClaimBound })
 		c.pod("attached", "node-1", "a")
 		c.attach("a", "node-1")
 		running("attached")
