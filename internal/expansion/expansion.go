@@ -29,6 +29,17 @@ func Wanted(c *corev1.PersistentVolumeClaim) bool {
 	return c.Status.Phase == corev1.ClaimBound && c.Spec.Resources.Requests.Storage().Cmp(*c.Status.Capacity.Storage()) > 0
 }
 
+// Bound reports whether a volume, which may be nil, is bound to a claim.
+func Bound(v *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+	return v != nil && v.Spec.ClaimRef != nil && v.Spec.ClaimRef.UID == c.UID
+}
+
+// Rebound reports whether the claim of a volume has changed.
+func Rebound(old, v *corev1.PersistentVolume) bool {
+	was, is := old.Spec.ClaimRef, v.Spec.ClaimRef
+	return is != nil && (was == nil || was.UID != is.UID)
+}
+
 // StateOf returns the state of the expansion to a size, "" before Begin.
 func StateOf(s *corev1.PersistentVolumeClaimStatus, size resource.Quantity) corev1.ClaimResourceStatus {
 	if at, ok := s.AllocatedResources[corev1.ResourceStorage]; !ok || at.Cmp(size) != 0 {

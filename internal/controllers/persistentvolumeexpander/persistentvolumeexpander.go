@@ -2,7 +2,6 @@ package persistentvolumeexpander
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +27,7 @@ func New(env controller.Env) controller.Runner {
 	}
 	return controller.New("persistentvolumeexpander", controller.ByObject(e.claims, e.reconcile), controller.Options{}).Watch(
 		controller.Watches(e.claims, ifBound).On(controller.Added, controller.Updated).If(grows),
-		controller.Reads(e.volumes),
+		controller.Watches(e.volumes, claimOf).On(controller.Added, controller.Updated).If(expansion.Rebound),
 	)
 }
 
@@ -40,6 +39,14 @@ func ifBound(c *corev1.PersistentVolumeClaim) []controller.Key {
 	return controller.Self(c)
 }
 
+// claimOf returns the key of the claim of a volume.
+func claimOf(v *corev1.PersistentVolume) []controller.Key {
+	if v.Spec.ClaimRef == nil {
+		return nil
+	}
+	return []controller.Key{{Namespace: v.Spec.ClaimRef.Namespace, Name: v.Spec.ClaimRef.Name}}
+}
+
 // grows reports whether a claim's requested or actual size has increased.
 func grows(old, c *corev1.PersistentVolumeClaim) bool {
 	return c.Spec.Resources.Requests.Storage().Cmp(*old.Spec.Resources.Requests.Storage()) > 0 ||
@@ -47,12 +54,9 @@ func grows(old, c *corev1.PersistentVolumeClaim) bool {
 }
 
 func (e *expander) reconcile(ctx context.Context, c *corev1.PersistentVolumeClaim) (controller.Result, error) {
-	if c.Status.Phase != corev1.ClaimBound {
-		return controller.Result{}, nil
-	}
-	v, ok := e.volumes.Store().Get("", c.Spec.VolumeName)
-	if !ok || v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID != c.UID {
-		return controller.Result{}, fmt.Errorf("the volume %q is not bound to claim %s", c.Spec.VolumeName, controller.KeyOf(c))
+	v, _ := e.volumes.Store().Get("", c.Spec.VolumeName)
+	if c.Status.Phase != corev1.ClaimBound || !expansion.Bound(v, c) {
+		return controller.Result{}, nil // the event of its binding brings it back
 	}
 	var err error
 	switch plugin := intree.Plugin(v); {

@@ -2,7 +2,6 @@ package volumes
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -15,14 +14,12 @@ import (
 // grow enlarges the volume of a claim to the claim's present request. Each write is a state from which the next pass
 // continues.
 func (d *driver) grow(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
-	v, ok := d.volumes.Store().Get("", c.Spec.VolumeName)
+	v, _ := d.volumes.Store().Get("", c.Spec.VolumeName)
 	switch {
+	case !expansion.Bound(v, c) || !isOurs(v): // the event of the volume's binding brings the claim back
+		return nil
 	case !expansion.Wanted(c):
 		return d.settle(ctx, c, v)
-	case !ok || v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID != c.UID:
-		return fmt.Errorf("the volume %q is not bound to claim %s/%s", c.Spec.VolumeName, c.Namespace, c.Name)
-	case !isOurs(v):
-		return nil
 	}
 	user, err := d.user(ctx, c)
 	if err != nil {
@@ -97,9 +94,9 @@ func (d *driver) expandFileSystem(ctx context.Context, c *corev1.PersistentVolum
 	return nil
 }
 
-// settle removes the annotation with the former capacity from a volume whose claim has the new one. v may be nil.
+// settle removes the annotation with the former capacity from a volume whose claim has the new one.
 func (d *driver) settle(ctx context.Context, c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) error {
-	if v == nil || !isOurs(v) || !expansion.IsSettled(c, v) {
+	if !expansion.IsSettled(c, v) {
 		return nil
 	}
 	changed := v.DeepCopy()

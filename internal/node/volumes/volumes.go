@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
+	"fairlead.dev/internal/expansion"
 	"fairlead.dev/internal/node/dependencies"
 )
 
@@ -42,11 +43,19 @@ func New(env controller.Env) controller.Runner {
 		controller.New("simulatedvolumeclaim", controller.ByObject(d.claims, d.syncClaim), controller.Options{}).Watch(
 			controller.For(d.claims),
 			controller.Watches(d.classes, d.waiting),
-			controller.Reads(d.volumes),
+			controller.Watches(d.volumes, claimOf).If(expansion.Rebound),
 		),
 		controller.New("simulatedvolume", controller.ByObject(d.volumes, d.syncVolume), controller.Options{}).Watch(
 			controller.For(d.volumes)),
 	}
+}
+
+// claimOf returns the key of the claim of a volume.
+func claimOf(v *corev1.PersistentVolume) []controller.Key {
+	if v.Spec.ClaimRef == nil {
+		return nil
+	}
+	return []controller.Key{{Namespace: v.Spec.ClaimRef.Namespace, Name: v.Spec.ClaimRef.Name}}
 }
 
 // waiting names the claims that wait for a volume of a class.
