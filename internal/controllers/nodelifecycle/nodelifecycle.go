@@ -83,7 +83,9 @@ func (c *lifecycle) watch() {
 	}), controller.Handles(c.leases, informer.Handler[*coordinationv1.Lease]{
 		Add: func(l *coordinationv1.Lease, _ bool) { c.heartbeats.fromLease(l.Name, duration(l)) },
 		Update: func(old, l *coordinationv1.Lease) {
-			if old.Spec.RenewTime.Before(l.Spec.RenewTime) && c.heartbeats.fromLease(l.Name, duration(l)) {
+			// On a clock that stands still a Lease may be renewed, for a shorter time, at the instant of the last renewal.
+			renewed := old.Spec.RenewTime.Before(l.Spec.RenewTime) || duration(old) != duration(l)
+			if renewed && c.heartbeats.fromLease(l.Name, duration(l)) {
 				c.loop.EnqueueFor(controller.Key{Name: l.Name}, l)
 			}
 		},
