@@ -71,7 +71,7 @@ docs: ## the documents as a static site in site/ (needs mkdocs, a package of mos
 
 RELEASE = --snapshot
 release: export PATH := $(CURDIR)/bin:$(PATH)
-release: export GITHUB_REPOSITORY_OWNER ?= fairlead
+release: export GITHUB_REPOSITORY_OWNER ?= OWNER
 release: export HOMEBREW_TAP_TOKEN ?=
 release: ## the files of a release in dist, tested; nothing is published (cross-builds: minutes)
 	GOBIN=$(CURDIR)/bin go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0

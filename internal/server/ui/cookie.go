@@ -60,7 +60,7 @@ func isWebSocket(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// ownOrigin reports whether the browser says that a page of this server sent the request.
+// ownOrigin reports whether a page of this server sent the request, by the Origin that the browser sets.
 func ownOrigin(r *http.Request) bool {
 	from, err := url.Parse(r.Header.Get("Origin"))
 	return err == nil && from.Scheme == "https" && from.Host == r.Host
