@@ -125,7 +125,8 @@ func pageEnvironment(t *testing.T, home string) []string {
 		env = append(env, name+"="+strings.TrimSpace(string(value)))
 	}
 	gobin := filepath.Join(home, "go", "bin")
-	return append(env, "HOME="+home, "GOBIN="+gobin,
+	// KUBECONFIG goes before a server of the repository, such as a developer runs.
+	return append(env, "HOME="+home, "KUBECONFIG="+filepath.Join(home, ".kube", "config"), "GOBIN="+gobin,
 		"PATH="+strings.Join([]string{gobin, filepath.Dir(bin.fairlead), os.Getenv("PATH")}, string(os.PathListSeparator)))
 }
 
