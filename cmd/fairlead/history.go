@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/internal/history"
 	"fairlead.dev/internal/history/text"
@@ -91,18 +89,4 @@ func (f *historyCommand) run(ctx context.Context, out, aside io.Writer, object [
 		fmt.Fprintln(aside, note)
 	}
 	return nil
-}
-
-func (f *historyCommand) write(out io.Writer, v any) error {
-	if f.output == "yaml" {
-		b, err := yaml.Marshal(v)
-		if err != nil {
-			return err
-		}
-		_, err = out.Write(b)
-		return err
-	}
-	enc := json.NewEncoder(out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

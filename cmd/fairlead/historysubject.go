@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+	"sigs.k8s.io/yaml"
 
 	clienthistory "fairlead.dev/internal/client/history"
 	"fairlead.dev/internal/client/lives"
@@ -109,4 +111,19 @@ func compacted(p history.Page) string {
 		return fmt.Sprintf("States before revision %d were compacted", p.Compacted)
 	}
 	return ""
+}
+
+// write writes a value as YAML, or else as JSON.
+func (f *historyFlags) write(out io.Writer, v any) error {
+	if f.output == "yaml" {
+		b, err := yaml.Marshal(v)
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(b)
+		return err
+	}
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }

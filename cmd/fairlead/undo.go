@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/yaml"
 
 	clienthistory "fairlead.dev/internal/client/history"
 	"fairlead.dev/internal/history"
@@ -106,7 +104,7 @@ func (f *undoCommand) run(ctx context.Context, out, aside io.Writer, object [2]s
 		}
 	}
 	if f.output != "" {
-		return f.print(out, result)
+		return f.write(out, result)
 	}
 	from := text.Side{Label: stateLabel(u.name, now), Object: current}
 	if err := text.Diff(out, from, text.Side{Label: fmt.Sprintf("%s as at revision %d", u.name, state.Revision), Object: result}, style(out)); err != nil {
@@ -125,20 +123,6 @@ func (f *undoCommand) report(aside io.Writer, name string, revision int64, resul
 		_, err = fmt.Fprintln(aside, "Nothing was written: --yes writes it")
 	}
 	return err
-}
-
-func (f *undoCommand) print(out io.Writer, object map[string]any) error {
-	if f.output == "yaml" {
-		b, err := yaml.Marshal(object)
-		if err != nil {
-			return err
-		}
-		_, err = out.Write(b)
-		return err
-	}
-	enc := json.NewEncoder(out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(object)
 }
 
 // states reads the present state and the one to go back to.
