@@ -69,16 +69,20 @@ func (a *explained) await(path, text string) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
 	defer cancel()
+	last := ""
 	for {
 		changed := a.log.Changed()
 		res, err := a.c.REST().Do(ctx, client.Request{Path: path})
-		if err == nil && strings.Contains(string(res.Body), text) {
+		if err == nil {
+			last = string(res.Body)
+		}
+		if strings.Contains(last, text) {
 			return
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			a.t.Fatalf("%s: %v, no %q", path, err, text)
+			a.t.Fatalf("%s: %v, no %q in %s", path, err, text, last)
 		}
 	}
 }

@@ -107,7 +107,11 @@ func (s Survey) Print(w io.Writer, p show.Palette) error {
 		}
 		fmt.Fprintf(&b, "  %smore:    %s%s\n", p.Dim, problem.command(), p.End)
 	}
-	if len(s.Problems) == 0 {
+	switch {
+	case len(s.Problems) > 0:
+	case len(s.Progress) > 0:
+		fmt.Fprintf(&b, "No problem among %d objects.\n", s.Objects)
+	default:
 		fmt.Fprintf(&b, "All is well with %d objects.\n", s.Objects)
 	}
 	for i, c := range s.Progress {

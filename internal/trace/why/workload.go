@@ -16,7 +16,7 @@ func (a *Explanation) workload(s *Subject) {
 	if s.at("spec", "paused") == true {
 		a.root(s, "its rollout is paused", s.kubectl("rollout", "resume", s.named()))
 	}
-	if have == want {
+	if a.rollout(s, want, made); have == want {
 		return
 	}
 	a.Waits = true
@@ -26,6 +26,32 @@ func (a *Explanation) workload(s *Subject) {
 	case made > want:
 		a.pending(s, fmt.Sprintf("%d replicas exist, %d of them are to be deleted", made, made-want))
 	}
+}
+
+// rollout counts the replicas that do not have the current template yet, as kubectl rollout status does. Replicas with
+// the former one may be ready all the while.
+func (a *Explanation) rollout(s *Subject, want, made int64) {
+	updated, stay := s.number("status", "updatedReplicas"), int64(0)
+	switch {
+	case s.Kind == "Deployment":
+	case s.Kind == "StatefulSet" && s.text("spec", "updateStrategy", "type") != "OnDelete":
+		stay = s.number("spec", "updateStrategy", "rollingUpdate", "partition")
+	case s.Kind == "DaemonSet" && s.text("spec", "updateStrategy", "type") != "OnDelete":
+		updated = s.number("status", "updatedNumberScheduled")
+	default:
+		return
+	}
+	old := made - updated - stay
+	switch {
+	case updated < min(want, made)-stay:
+		a.pending(s, fmt.Sprintf("%d of %d replicas have the current template", updated, want-stay))
+	case s.Kind == "Deployment" && made >= want && old > 0:
+		a.pending(s, fmt.Sprintf("%d old replicas stay until the new ones are available", old))
+	default:
+		return
+	}
+	a.Waits = true
+	a.Done = max(0, a.Done-old) // as if all the old ones were ready
 }
 
 // job describes a job's progress.
