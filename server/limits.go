@@ -59,7 +59,8 @@ func (c *serving) arm() {
 		c.Context, c.endContext = context.WithCancel(c.Context)
 		c.HTTP = c.HTTP.WithContext(c.Context)
 	}
-	c.Writer.SetDeadline(c.Limit-time.Since(c.Start), nethttp, c.tooLate)
+	c.Deadline = c.Start.Add(c.Limit)
+	c.Writer.SetDeadline(time.Until(c.Deadline), nethttp, c.tooLate)
 }
 
 // tooLate answers with 504 in place of the handler, which may be running. Where net/http serves

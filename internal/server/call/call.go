@@ -44,6 +44,8 @@ type Call struct {
 	// Timeout is the client's, 0 without one. Limit is the time that the whole request
 	// may take.
 	Timeout, Limit time.Duration
+	// Deadline is when the server answers in place of the handler and ends Context; zero if it does not.
+	Deadline time.Time
 	// Place is the request's place among those in flight.
 	Place inflight.Place
 
@@ -122,8 +124,13 @@ func (c *Call) Representation() (*represent.Representation, error) {
 	return represent.New(c.Context, c.Endpoint, c.Accept, c.Query)
 }
 
-// Within bounds the rest of the call's work to d, or to the client's timeout if that is less.
+// Within bounds the rest of the call's work to d, or to the client's timeout if that is less. It leaves the context alone
+// if the request's own deadline comes sooner: with two timers for the same instant, the handler could begin a
+// response that the deadline then cuts off.
 func (c *Call) Within(d time.Duration) context.CancelFunc {
+	if !c.Deadline.IsZero() && time.Until(c.Deadline) <= d {
+		return func() {}
+	}
 	if c.Timeout > 0 {
 		d = min(d, c.Timeout)
 	}
