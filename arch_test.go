@@ -54,11 +54,12 @@ var floors = map[string]int{
 	"scheduler":                 6,
 	"internal/controlplane":     7,
 	"internal/clusters":         8,
-	"internal/kubeapiserver":    8,
+	"internal/serverflags":      8,
+	"internal/kubeapiserver":    9,
 	"internal/join":             4,
 	"testenv":                   8,
 	"internal/clientsuite":      9,
-	"cmd":                       9,
+	"cmd":                       10,
 }
 
 // serverFloors gives each folder of internal/server its floor inside the room. As between

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/internal/procstart"
 	"fairlead.dev/internal/procwait"
 	"fairlead.dev/internal/server/faults"
+	"fairlead.dev/internal/serverflags"
 	"fairlead.dev/trace"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -34,7 +35,8 @@ type serveFlags struct {
 	stdin   bool
 	otlp    otlpFlags
 	kept    string
-	limits  limitFlags
+	shared  *serverflags.Flags
+	bodies  string
 	clock   string
 	// name, detach and load are flags of `up` alone.
 	name   string
@@ -47,19 +49,11 @@ type serveFlags struct {
 func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.DataDir, "data-dir", defaultDataDir, "data directory (default with --in-memory and --parent-pid or --stdin a temporary one, removed at the end)")
 	flags.BoolVar(&f.options.InMemory, "in-memory", false, "keep only the kubeconfig and the CA certificate on disk")
-	flags.StringSliceVar(&f.options.Etcd.Servers, "etcd-servers", nil, "client URLs of an etcd cluster to use as the store; data-dir then has keys, certificates and the kubeconfig")
-	flags.StringVar(&f.options.Etcd.CAFile, "etcd-cafile", "", "CA of the etcd servers' certificates (default the system's)")
-	flags.StringVar(&f.options.Etcd.CertFile, "etcd-certfile", "", "client certificate for the etcd servers")
-	flags.StringVar(&f.options.Etcd.KeyFile, "etcd-keyfile", "", "key of the client certificate")
-	flags.StringVar(&f.options.Etcd.Prefix, "etcd-prefix", controlplane.DefaultEtcdPrefix, "prefix of all keys in etcd")
 	flags.StringVar(&f.options.Listen, "listen", "", "address of the API server (default 127.0.0.1:6443 or the next free port; port 0 picks one)")
-	flags.StringVar(&f.options.AdvertiseAddress, "advertise-address", "", "IP address of the API server in the Service kubernetes (default that of --listen, or of the default route's interface)")
-	flags.StringVar(&f.options.Access.ClientCAFile, "client-ca-file", "", "file with CAs of client certificates besides the server's own; the common name is the user, the organizations are the groups")
 	flags.StringSliceVar(&f.options.TLSNames, "tls-san", nil, "more host names and IP addresses for the API server's certificate")
-	registerKubelets(flags, &f.options.Kubelets)
+	f.shared = serverflags.Register(flags, &f.options)
+	flags.StringVar(&f.bodies, "max-request-bytes-inflight", "128Mi", "limit on the memory of all request bodies; others get 429; 0 for no limit")
 	registerEtcd(flags, &f.options)
-	f.limits.register(flags)
-	flags.Var(gates{"CBORServingAndStorage": &f.options.CBOR}, "feature-gates", "feature gates of kube-apiserver, as name=true, separated by commas; the only one is CBORServingAndStorage, for CBOR on the wire (default false)")
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead, or fairlead-NAME, to your own kubeconfig and make it current (default with --name and --detach)")
 	flags.IntVar(&f.lives, "trace-events", 16384, "number of recent events to record for fairlead trace; 0 for none")
@@ -178,7 +172,14 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		return usageError{fmt.Errorf("--watch-history=%s: want bytes, such as 32Mi", f.kept)}
 	}
 	f.options.WatchHistory = int(kept.Value())
-	if f.options.Limits, err = f.limits.limits(); err != nil {
+	bodies, err := resource.ParseQuantity(f.bodies)
+	if err != nil || bodies.Sign() < 0 {
+		return usageError{fmt.Errorf("--max-request-bytes-inflight=%s: want bytes, such as 128Mi", f.bodies)}
+	}
+	if f.options.Limits.MaxBodyBytes = bodies.Value(); bodies.IsZero() {
+		f.options.Limits.MaxBodyBytes = -1
+	}
+	if err := f.shared.Complete(&f.options); err != nil {
 		return usageError{err}
 	}
 	if err := f.checkClock(); err != nil {

@@ -63,14 +63,14 @@ type Access struct {
 	// MaxTokenExpiration bounds how long requested service account tokens are valid; 0 is no bound.
 	MaxTokenExpiration time.Duration
 
-	// ServiceCIDR is the range of cluster IPs; the zero value is kubeadm's 10.96.0.0/12.
+	// ServiceCIDR is the range of cluster IPs; the zero value is DefaultServiceCIDR.
 	ServiceCIDR netip.Prefix
 }
 
-// kubeadmServiceCIDR and kubeadmIssuer are the defaults of kubeadm.
-var kubeadmServiceCIDR = netip.MustParsePrefix("10.96.0.0/12")
+// DefaultServiceCIDR and DefaultIssuer are those of a cluster made by kubeadm.
+var DefaultServiceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 
-const kubeadmIssuer = "https://kubernetes.default.svc.cluster.local"
+const DefaultIssuer = "https://kubernetes.default.svc.cluster.local"
 
 // setDefaults sets what is not configured to the values of a cluster made by kubeadm.
 func (a *Access) setDefaults() {
@@ -78,13 +78,13 @@ func (a *Access) setDefaults() {
 		a.Authorization = []string{AuthorizeNode, AuthorizeRBAC}
 	}
 	if a.Issuers == nil {
-		a.Issuers = []string{kubeadmIssuer}
+		a.Issuers = []string{DefaultIssuer}
 	}
 	if a.Audiences == nil {
 		a.Audiences = a.Issuers[:1]
 	}
 	if !a.ServiceCIDR.IsValid() {
-		a.ServiceCIDR = kubeadmServiceCIDR
+		a.ServiceCIDR = DefaultServiceCIDR
 	}
 }
 

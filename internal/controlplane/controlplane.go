@@ -235,7 +235,10 @@ func (cp *ControlPlane) builtinObjects(ctx context.Context) ([]runtime.Object, e
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(bootstrap.Objects(o), first, aggregate.Builtin(cp.server.Resources())), nil
+	all := slices.Concat(bootstrap.Objects(o), first, aggregate.Builtin(cp.server.Resources()))
+	return slices.DeleteFunc(all, func(obj runtime.Object) bool {
+		return slices.Contains(cp.options.DisabledAPIs, obj.GetObjectKind().GroupVersionKind().GroupVersion())
+	}), nil
 }
 
 func (cp *ControlPlane) describeStore() string {

@@ -2,13 +2,8 @@ package kubeapiserver
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"testing"
-
-	"fairlead.dev/internal/resource/gates"
-	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // TestFlags looks for each flag of kube-apiserver 1.36.3; testdata/flags.txt has the names that its --help prints.
@@ -42,77 +37,6 @@ func TestOtherFlags(t *testing.T) {
 		err := Command().ParseFlags(c.args)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.args, err, c.want)
-		}
-	}
-}
-
-func TestDisabledAPIs(t *testing.T) {
-	for _, c := range []struct {
-		config map[string]string
-		has    []string
-		want   string
-	}{
-		{config: nil},
-		{config: map[string]string{"policy/v1": "false"}, has: []string{"policy/v1"}},
-		{config: map[string]string{"api/all": "true", "batch/v1": "true"}},
-		{config: map[string]string{"api/beta": "false"}}, // no beta version is served
-		{config: map[string]string{"resource.k8s.io/v1beta1": "true"}, want: "Fairlead does not serve resource.k8s.io/v1beta1"},
-		{config: map[string]string{"v1": "false"}, want: "v1 cannot be disabled"},
-		{config: map[string]string{"batch/v7": "true"}, want: "Fairlead does not serve batch/v7"},
-		{config: map[string]string{"batch/v7": "false"}},
-		{config: map[string]string{"batch/v1": "maybe"}, want: "invalid value of batch/v1=maybe"},
-		{config: map[string]string{"a/b/c": "true"}, want: `"a/b/c" is not a group and version`},
-	} {
-		disabled, err := disabledAPIs(c.config, gates.API{})
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, want %q", c.config, err, c.want)
-			continue
-		}
-		if len(c.has) == 0 && len(disabled) > 0 {
-			t.Errorf("%v disables %v", c.config, disabled)
-		}
-		contains := func(name string) bool {
-			return slices.ContainsFunc(disabled, func(gv schema.GroupVersion) bool { return gv.String() == name })
-		}
-		for _, name := range c.has {
-			if !contains(name) {
-				t.Errorf("%v does not disable %s", c.config, name)
-			}
-		}
-	}
-}
-
-// TestPrecedence has versions, classes and api/all that contradict each other.
-func TestPrecedence(t *testing.T) {
-	on := map[string]bool{"api/all": false, "api/ga": true, "batch/v1": false, "batch/v1beta1": true}
-	for version, want := range map[string]bool{"v1": false, "v1beta1": true, "v1alpha1": false, "v2": true} {
-		if got := enabled(schema.GroupVersion{Group: "batch", Version: version}, on); got != want {
-			t.Errorf("batch/%s: %t, want %t", version, got, want)
-		}
-	}
-}
-
-func TestPlugins(t *testing.T) {
-	for _, c := range []struct {
-		plugins plugins
-		names   []string
-		want    string
-	}{
-		{names: []string{"NodeRestriction"}},
-		{plugins: plugins{enabled: []string{"NodeRestriction", "PodSecurity"}}},
-		{plugins: plugins{disabled: []string{"ServiceAccount", "AlwaysDeny"}}, names: []string{"NodeRestriction", "ServiceAccount"}},
-		{plugins: plugins{disabled: certificatePlugins}, names: []string{"NodeRestriction", "Certificates"}},
-		{plugins: plugins{disabled: certificatePlugins[:1]}, want: "can only be disabled together"},
-		{plugins: plugins{enabled: []string{"AlwaysPullImages"}}, want: "Fairlead does not have this plugin"},
-		{plugins: plugins{disabled: []string{"Nonsense"}}, want: `unknown admission plugin "Nonsense"`},
-		{plugins: plugins{enabled: []string{"Priority"}, disabled: []string{"Priority"}}, want: "both enabled and disabled"},
-	} {
-		names, err := c.plugins.disabledPlugins()
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v, want %q", c.plugins, err, c.want)
-		}
-		if diff := cmp.Diff(c.names, names); c.want == "" && diff != "" {
-			t.Errorf("%+v: %s", c.plugins, diff)
 		}
 	}
 }

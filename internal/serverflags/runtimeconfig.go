@@ -1,4 +1,4 @@
-package kubeapiserver
+package serverflags
 
 import (
 	"cmp"

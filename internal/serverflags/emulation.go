@@ -1,10 +1,11 @@
-package kubeapiserver
+package serverflags
 
 import (
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/resource/gates"
@@ -30,6 +31,15 @@ func (e *emulation) register(set *pflag.FlagSet) {
 	utilruntime.Must(err)
 	utilruntime.Must(e.registry.Register(compatibility.DefaultKubeComponent, v, all))
 	e.registry.AddFlags(set)
+	var switchable []string
+	for _, name := range slices.Sorted(maps.Keys(all.GetAll())) {
+		if gates.Switchable(string(name)) {
+			switchable = append(switchable, string(name))
+		}
+	}
+	set.Lookup("feature-gates").Usage = "feature gates of Kubernetes, as NAME=true or NAME=false, separated by commas; can be switched: " + strings.Join(switchable, ", ")
+	set.Lookup("emulated-version").Usage = "version of the Kubernetes API to serve, as MAJOR.MINOR, from " + gates.Oldest + " to " + gates.Newest + " (the default)"
+	set.Lookup("min-compatibility-version").Usage = "version of the oldest component that works with the server, as MAJOR.MINOR (default the one before --emulated-version)"
 	set.BoolVar(&e.forward, "emulation-forward-compatible", false, "serve later versions of the beta APIs of the emulated version; no effect, since no beta version is served")
 	set.BoolVar(&e.forwardTyped, "runtime-config-emulation-forward-compatible", false, "serve the APIs that --runtime-config enables by version although they came after the emulated version")
 }

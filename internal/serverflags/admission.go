@@ -1,9 +1,10 @@
-package kubeapiserver
+package serverflags
 
 import (
 	"fmt"
 	"slices"
 
+	"fairlead.dev/internal/controlplane"
 	"github.com/spf13/pflag"
 )
 
@@ -17,8 +18,8 @@ var defaultPlugins = []string{
 	"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook", "ResourceQuota",
 }
 
-// offPlugins are those of kube-apiserver that the server has and does not ask by default.
-var offPlugins = []string{"NodeRestriction"}
+// ByRequest are the plugins that the server has and kube-apiserver does not ask by default.
+var ByRequest = []string{"NodeRestriction"}
 
 // otherPlugins are those of kube-apiserver that the server does not have. All are off by default.
 var otherPlugins = []string{
@@ -30,17 +31,28 @@ var otherPlugins = []string{
 // certificatePlugins are one plugin of this server, which can be disabled as a whole.
 var certificatePlugins = []string{"CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest", "CertificateSubjectRestriction"}
 
-// plugins are the flags that enable and disable admission plugins.
-type plugins struct{ enabled, disabled []string }
+// plugins are the flags of admission. off are the plugins that are not asked by default.
+type plugins struct {
+	enabled, disabled, off []string
+	privileged             bool
+}
 
-func (p *plugins) register(set *pflag.FlagSet) {
+func (p *plugins) register(set *pflag.FlagSet, a *controlplane.Access) {
+	p.off = a.DisabledPlugins
 	set.StringSliceVar(&p.enabled, "enable-admission-plugins", nil, "admission plugins to ask besides the default ones")
 	set.StringSliceVar(&p.disabled, "disable-admission-plugins", nil, "default admission plugins not to ask")
+	set.BoolVar(&p.privileged, "allow-privileged", !a.NoPrivileged, "allow privileged containers")
+}
+
+func (p *plugins) complete(a *controlplane.Access) (err error) {
+	a.NoPrivileged = !p.privileged
+	a.DisabledPlugins, err = p.disabledPlugins()
+	return err
 }
 
 // disabledPlugins returns the names, as the server has them, of the plugins not to ask.
 func (p *plugins) disabledPlugins() (names []string, err error) {
-	all := slices.Concat(defaultPlugins, offPlugins, otherPlugins)
+	all := slices.Concat(defaultPlugins, ByRequest, otherPlugins)
 	for _, name := range slices.Concat(p.enabled, p.disabled) {
 		if !slices.Contains(all, name) {
 			return nil, fmt.Errorf("unknown admission plugin %q", name)
@@ -55,7 +67,7 @@ func (p *plugins) disabledPlugins() (names []string, err error) {
 			return nil, fmt.Errorf("--enable-admission-plugins=%s: Fairlead does not have this plugin", name)
 		}
 	}
-	for _, name := range offPlugins {
+	for _, name := range p.off {
 		if !slices.Contains(p.enabled, name) {
 			names = append(names, name)
 		}
@@ -65,7 +77,8 @@ func (p *plugins) disabledPlugins() (names []string, err error) {
 		switch {
 		case slices.Contains(certificatePlugins, name):
 			certificates++
-		case slices.Contains(defaultPlugins, name):
+		case slices.Contains(names, name):
+		case slices.Contains(defaultPlugins, name), slices.Contains(ByRequest, name):
 			names = append(names, name)
 		}
 	}

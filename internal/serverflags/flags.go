@@ -1,0 +1,70 @@
+package serverflags
+
+import (
+	"fmt"
+	"time"
+
+	"fairlead.dev/internal/controlplane"
+	"github.com/spf13/pflag"
+)
+
+// Flags are the values of the flags, once they are parsed.
+type Flags struct {
+	authentication authentication
+	admission      plugins
+	network        network
+	emulation      emulation
+	apis           map[string]string
+	limits         limits
+}
+
+// Register registers the flags. Some set the options directly, the others when Complete is called. The options hold
+// the defaults.
+func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
+	f := &Flags{}
+	registerEtcd(set, &o.Etcd)
+	registerServing(set, &o.Access)
+	registerKubelets(set, &o.Kubelets)
+	f.authentication.register(set, &o.Access)
+	registerAuthorization(set, &o.Access)
+	f.admission.register(set, &o.Access)
+	f.network.register(set, o)
+	f.emulation.register(set)
+	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
+	f.limits.register(set)
+	set.DurationVar(&o.EventTTL, "event-ttl", time.Hour, "how long events are kept")
+	return f
+}
+
+// Complete checks the flags and sets the rest of the options. Its error names the flag at fault.
+func (f *Flags) Complete(o *controlplane.Options) (err error) {
+	if err := checkServing(&o.Access); err != nil {
+		return err
+	}
+	if err := f.authentication.complete(&o.Access); err != nil {
+		return err
+	}
+	if err := checkAuthorization(&o.Access); err != nil {
+		return err
+	}
+	if err := f.admission.complete(&o.Access); err != nil {
+		return err
+	}
+	if err := f.network.complete(&o.Access); err != nil {
+		return err
+	}
+	if o.API, err = f.emulation.api(); err != nil {
+		return err
+	}
+	o.CBOR = o.API.Enabled(cborGate)
+	if o.API.Later, err = laterAPIs(f.apis, o.API, f.emulation.forwardTyped); err != nil {
+		return err
+	}
+	if o.DisabledAPIs, err = disabledAPIs(f.apis, o.API); err != nil {
+		return err
+	}
+	if o.EventTTL <= 0 {
+		return fmt.Errorf("--event-ttl=%v: want more than 0", o.EventTTL)
+	}
+	return f.limits.complete(&o.Limits)
+}
