@@ -104,7 +104,7 @@ func begin(ctx context.Context, o Options, base *Frozen) (*ControlPlane, error) 
 	if o.sleeps() && o.Trace == nil {
 		o.Trace = trace.New(trace.Options{}) // which has the state of the queues
 	}
-	cp := &ControlPlane{options: o, base: base, page: ui.New(), stopped: make(chan struct{})}
+	cp := &ControlPlane{options: o, base: base, page: ui.New(o.page()), stopped: make(chan struct{})}
 	cp.simulated.options = o.nodes()
 	if err := cp.start(ctx); err != nil {
 		cp.Stop()

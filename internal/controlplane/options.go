@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/internal/server/faults"
+	"fairlead.dev/internal/server/ui"
 	"fairlead.dev/internal/virtualclock"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
@@ -179,6 +180,15 @@ func (o Options) serverClock() server.Clock {
 		return nil
 	}
 	return o.Clock
+}
+
+// page returns the options of the page.
+func (o Options) page() ui.Options {
+	page := ui.Options{Faults: o.Faults != nil}
+	if o.Clock != nil {
+		page.RealTime = o.Clock.Real
+	}
+	return page
 }
 
 // sleeps reports whether the client side sleeps while it is idle.

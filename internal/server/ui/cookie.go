@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -82,10 +81,11 @@ func cookieName(r *http.Request) string {
 	return "__Host-fairlead-" + port
 }
 
-// cookie returns a cookie that carries a session's secret, or that deletes it.
-func cookie(r *http.Request, secret string, expires time.Time) *http.Cookie {
+// cookie returns a cookie that carries a session's secret, or that deletes it. It has a Max-Age and no Expires, which a
+// browser compares with the server's Date: on a server with a virtual clock that may be days ahead.
+func cookie(r *http.Request, secret string) *http.Cookie {
 	c := &http.Cookie{
-		Name: cookieName(r), Value: secret, Path: "/", Expires: expires,
+		Name: cookieName(r), Value: secret, Path: "/", MaxAge: int(SessionLife.Seconds()),
 		Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	}
 	if secret == "" {

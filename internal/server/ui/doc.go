@@ -11,7 +11,8 @@
 // fragment, so that no server and no log on the way sees it; the login page sends it in a POST. That starts a
 // session, whose secret is a cookie that scripts cannot read and that other sites' requests do not carry. The
 // page's API requests are made and authorized as that user. When a session ends, by a logout or by its time, the
-// contexts of its requests end, and with them all open responses.
+// contexts of its requests end, and with them all open responses. On a server with a virtual clock all of these expire by
+// the real time ([Options.RealTime]): a user who advances the clock by a day stays logged in.
 //
 // [Page.Over] removes the cookie from every request, so that no handler behind it, such as a proxied pod, ever sees
 // it, and [Page.Authenticate] accepts it only in requests of the page's own scripts: they have the header [Header],

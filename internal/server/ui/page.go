@@ -21,12 +21,23 @@ const (
 
 // Page serves the page and holds its links, sessions and visits. It is created by New.
 type Page struct {
+	options                 Options
 	links, sessions, visits secrets
 }
 
+// Options are what the page has to know of its server.
+type Options struct {
+	// Faults reports that the server takes faults (server.Config.Faults).
+	Faults bool
+	// RealTime, if not nil, is the real time of a server with a virtual clock (server.Config.Clock). Links, sessions and
+	// visits expire by it, and open responses of an expired session end at its next request.
+	RealTime func() time.Time
+}
+
 // New returns a page without links.
-func New() *Page {
-	return &Page{links: secrets{life: LinkLife}, sessions: secrets{life: SessionLife}, visits: secrets{life: VisitLife}}
+func New(o Options) *Page {
+	of := func(life time.Duration) secrets { return secrets{life: life, realTime: o.RealTime} }
+	return &Page{options: o, links: of(LinkLife), sessions: of(SessionLife), visits: of(VisitLife)}
 }
 
 // Link creates a link for one login as user: a path and a fragment, to be appended to the server's URL.
@@ -144,8 +155,8 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	secret, expires := p.sessions.issue(g.user)
-	http.SetCookie(w, cookie(r, secret, expires))
-	answer(w, about(grant{user: g.user, expires: expires}))
+	http.SetCookie(w, cookie(r, secret))
+	answer(w, p.about(grant{user: g.user, expires: expires}))
 }
 
 // logout ends the session.
@@ -155,27 +166,31 @@ func (p *Page) logout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.sessions.take(shown(r))
-	http.SetCookie(w, cookie(r, "", time.Time{}))
+	http.SetCookie(w, cookie(r, ""))
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// session returns the user of the session.
+// session returns the user of the session, and what the server offers.
 func (p *Page) session(w http.ResponseWriter, r *http.Request) {
 	g, ok := p.sessions.find(shown(r))
 	if !ok || !fromPage(r) {
 		http.Error(w, "log in first", http.StatusUnauthorized)
 		return
 	}
-	answer(w, about(g))
+	answer(w, p.about(g))
 }
 
-// whose describes a session to the page.
+// whose describes a session, and the server, to the page.
 type whose struct {
-	User    string    `json:"user"`
-	Expires time.Time `json:"expires"`
+	User        string    `json:"user"`
+	Expires     time.Time `json:"expires"`
+	Faults      bool      `json:"faults"`
+	VirtualTime bool      `json:"virtualTime"`
 }
 
-func about(g grant) whose { return whose{g.user.Name, g.expires} }
+func (p *Page) about(g grant) whose {
+	return whose{g.user.Name, g.expires, p.options.Faults, p.options.RealTime != nil}
+}
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")

@@ -22,7 +22,7 @@ const host = "127.0.0.1:6443"
 
 // site returns a page over an API that reports the user and the cookies of a request.
 func site() (*ui.Page, http.Handler) {
-	page := ui.New()
+	page := ui.New(ui.Options{})
 	who := auth.WithAnonymous(page)
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, _, err := who.Authenticate(r)
@@ -295,7 +295,7 @@ func TestExpiry(t *testing.T) {
 // session.
 func TestStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		page := ui.New()
+		page := ui.New(ui.Options{})
 		h := page.Over(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 		follow := func(c *http.Cookie) (ended func() bool) {
 			done := make(chan struct{})
@@ -338,5 +338,39 @@ func TestStreams(t *testing.T) {
 		if !pushed() {
 			t.Error("a stream goes on when its session has made room for another")
 		}
+	})
+}
+
+// TestVirtualTime: on a server with a virtual clock a session expires by the real time.
+func TestVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		real := time.Now()
+		page := ui.New(ui.Options{RealTime: func() time.Time { return real }})
+		h := page.Over(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		c := session(t, page, h)
+		if !c.Expires.IsZero() || c.MaxAge != int(ui.SessionLife.Seconds()) {
+			t.Errorf("the cookie expires at %v, after %d s: a browser compares a time with the server's", c.Expires, c.MaxAge)
+		}
+		cookie := append(own, "Cookie", c.Name+"="+c.Value)
+		code := func() int { return ask(h, "GET", "/ui/session", "", cookie...).StatusCode }
+		ended := make(chan struct{})
+		go func() {
+			ask(h, "GET", "/debug/lives?follow=true", "", cookie...)
+			close(ended)
+		}()
+		time.Sleep(1000 * ui.SessionLife)
+		if got := code(); got != http.StatusOK {
+			t.Errorf("after an advance of the clock the session says %d", got)
+		}
+		select {
+		case <-ended:
+			t.Error("a stream ended by the virtual clock")
+		default:
+		}
+		real = real.Add(ui.SessionLife)
+		if got := code(); got != http.StatusUnauthorized {
+			t.Errorf("at its end the session says %d", got)
+		}
+		<-ended
 	})
 }

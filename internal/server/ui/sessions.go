@@ -23,8 +23,9 @@ const (
 
 // secrets holds secrets that stand for a user until they expire. Only their digests are kept.
 type secrets struct {
-	life time.Duration
-	mu   struct {
+	life     time.Duration
+	realTime func() time.Time // of Options
+	mu       struct {
 		sync.Mutex
 		of map[[sha256.Size]byte]grant
 	}
@@ -46,9 +47,13 @@ func (s *secrets) issue(user *auth.User) (secret string, expires time.Time) {
 
 // issueWithin creates a secret for a grant that ends with a context at the latest.
 func (s *secrets) issueWithin(ctx context.Context, g grant) (secret string, expires time.Time) {
-	now := time.Now()
+	now := s.now()
 	g.expires = now.Add(s.life)
-	g.ctx, g.end = context.WithDeadline(ctx, g.expires)
+	if s.realTime == nil {
+		g.ctx, g.end = context.WithDeadline(ctx, g.expires)
+	} else {
+		g.ctx, g.end = context.WithCancel(ctx)
+	}
 	secret = rand.Text()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,6 +63,14 @@ func (s *secrets) issueWithin(ctx context.Context, g grant) (secret string, expi
 	s.clear(now)
 	s.mu.of[sha256.Sum256([]byte(secret))] = g
 	return secret, g.expires
+}
+
+// now is the time by which secrets expire.
+func (s *secrets) now() time.Time {
+	if s.realTime != nil {
+		return s.realTime()
+	}
+	return time.Now()
 }
 
 // clear makes room for one more.
@@ -84,20 +97,26 @@ func (s *secrets) drop(digest [sha256.Size]byte) {
 	}
 }
 
-// find returns the grant of a secret.
+// find returns the grant of a secret, and ends one that has expired.
 func (s *secrets) find(secret string) (grant, bool) {
+	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g, ok := s.mu.of[sha256.Sum256([]byte(secret))]
-	return g, ok && time.Now().Before(g.expires) && g.ctx.Err() == nil
+	digest := sha256.Sum256([]byte(secret))
+	g, ok := s.mu.of[digest]
+	if ok && !now.Before(g.expires) {
+		s.drop(digest)
+	}
+	return g, ok && g.ctx.Err() == nil
 }
 
 // take is find for a one-time secret; it ends the grant. It also ends a session.
 func (s *secrets) take(secret string) (grant, bool) {
+	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	digest := sha256.Sum256([]byte(secret))
 	g, ok := s.mu.of[digest]
 	s.drop(digest)
-	return g, ok && time.Now().Before(g.expires)
+	return g, ok && now.Before(g.expires)
 }

@@ -17,7 +17,7 @@ const port = "/api/v1/namespaces/a/pods/http:b:80/proxy"
 
 // visits returns a page over an API that reports the user and the path of a request, and that tries to set a cookie.
 func visits() (*ui.Page, http.Handler) {
-	page := ui.New()
+	page := ui.New(ui.Options{})
 	who := auth.WithAnonymous(page)
 	return page, page.Over(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, _, err := who.Authenticate(r)
