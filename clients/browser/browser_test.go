@@ -58,7 +58,7 @@ func newFixture(t *testing.T) *fixture {
 // newFixtureWith sets the size of the trace and the number of nodes.
 func newFixtureWith(t *testing.T, kept trace.Options, nodes int) *fixture {
 	t.Helper()
-	path := chromium(t)
+	chromium(t) // or skip
 	lives, broken := trace.New(kept), faults.New()
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
 		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0",
@@ -78,14 +78,22 @@ func newFixtureWith(t *testing.T, kept trace.Options, nodes int) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := newBrowser(t)
+	b.cp, b.lives, b.faults, b.client = cp, lives, broken, c
+	return b
+}
+
+// newBrowser starts a browser alone.
+func newBrowser(t *testing.T) *fixture {
+	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("ignore-certificate-errors", true),
+		chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.Flag("ignore-certificate-errors", true),
 		chromedp.Flag("hide-scrollbars", false), chromedp.WSURLReadTimeout(time.Minute), chromedp.WindowSize(1360, 850))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
-	b := &fixture{cp: cp, lives: lives, faults: broken, client: c, ctx: ctx}
+	b := &fixture{ctx: ctx}
 	b.listen(t)
 	if err := chromedp.Run(ctx); err != nil { // the browser ends with the context of the first run
 		t.Fatal(err)

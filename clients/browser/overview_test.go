@@ -14,11 +14,11 @@ import (
 // overview: the first view is calm when all is well, groups what is not by root causes, shows rollouts and nodes, and plots the
 // load over time.
 func (b *fixture) overview(t *testing.T) {
-	b.until(t, `document.querySelector('.health.well h1')?.textContent === 'All is well' && !document.querySelector('.problem') && document.querySelector('.rollouts').hidden`)
+	b.until(t, `document.querySelector('.health.well h2')?.textContent === 'All is well' && !document.querySelector('.problem') && document.querySelector('.rollouts').hidden`)
 	b.until(t, `document.querySelectorAll('.machine').length === 3 && document.querySelector('.meter').textContent.includes('pods 4 of 330')`)
 
 	b.stuck(t)
-	b.until(t, `document.querySelectorAll('.problem').length === 1 && document.querySelector('.health.ill h1').textContent === '1 problem'`)
+	b.until(t, `document.querySelectorAll('.problem').length === 1 && document.querySelector('.health.ill h2').textContent === '1 problem'`)
 	b.until(t, `(() => { const text = document.querySelector('.problem').textContent; return text.includes('2 pods') && text.includes('Insufficient cpu') && text.includes("lower the pod's requests"); })()`)
 	b.until(t, `document.querySelector('.problem .chip').getAttribute('href') === '#/object/deployments.apps/default/stuck'`)
 	b.until(t, `document.querySelector('.rollout').textContent === 'deployment default/stuck0 of 2'`)

@@ -143,7 +143,7 @@ func (b *fixture) others(t *testing.T) {
 	b.until(t, `[...document.querySelectorAll('.row.watcher')].some((r) => r.textContent.includes('spec.nodeName=node-'))`)
 	b.until(t, `document.querySelector('.count').textContent.includes('none behind')`)
 	b.open(t, "#/queues")
-	b.until(t, `[...document.querySelectorAll('.card')].some((c) => c.querySelector('h3').textContent === 'replicaset' && c.textContent.includes('p99'))`)
+	b.until(t, `[...document.querySelectorAll('.card')].some((c) => c.querySelector('h2').textContent === 'replicaset' && c.textContent.includes('p99'))`)
 }
 
 // screens: the page fits a narrow screen, and both themes have their colours.

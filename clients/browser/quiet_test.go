@@ -50,7 +50,7 @@ func TestQuiet(t *testing.T) {
 		b.until(t, row+`?.textContent.endsWith('conflict, tried again') && !`+row+`.matches('.bad')`, rev+2, rev+2)
 		b.until(t, row+`?.textContent.endsWith('failed') && `+row+`.matches('.bad')`, rev+1, rev+1)
 		b.open(t, "#/queues")
-		card := `[...document.querySelectorAll('.card')].find((c) => c.querySelector('h3').textContent === 'conflict-%t')`
+		card := `[...document.querySelectorAll('.card')].find((c) => c.querySelector('h2').textContent === 'conflict-%t')`
 		b.until(t, card+`?.textContent.includes('conflicts, tried again1') && !`+card+`.querySelector('.bad')`, true, true)
 		b.until(t, card+`?.querySelector('.bad')`, false)
 	})

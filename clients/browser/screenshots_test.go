@@ -5,28 +5,28 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"fairlead.dev/client"
-	"github.com/chromedp/cdproto/emulation"
+	"fairlead.dev/internal/server/faults"
 	"github.com/chromedp/chromedp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestShots takes pictures, if -shots is set.
-func TestShots(t *testing.T) {
-	if *shots == "" {
-		t.Skip("no -shots=DIR")
-	}
-	b := newFixture(t)
-	made, scaled := b.story(t, 4)
-	b.stuck(t)
-	b.do(t, chromedp.Navigate(b.cp.PageURL()))
-	b.until(t, `location.pathname === '/ui/' && document.querySelector('.problem')`)
-	b.busy(t)
+// place is a view of the page, or a dialog in it.
+type place struct {
+	name, address string
+	ready         string // true once the view is complete
+	click         string // opens the dialog
+}
+
+// places are all views and dialogs, after the events of story, stuck and busy.
+func (b *fixture) places(t *testing.T, made, scaled int64) []place {
 	pod := "#/object/pods/default/chat"
-	places := []struct{ name, place, ready, click string }{
+	return []place{
 		{"overview", "#/overview", `document.querySelector('.problem') && document.querySelector('.plot .line')`, ""},
 		{"events", "#/events?text=", `document.querySelector('.row.event')`, ""},
 		{"roots", "#/events?show=trees", `document.querySelector('.scatter .legend i')`, ""},
@@ -42,6 +42,8 @@ func TestShots(t *testing.T) {
 		{"why", "#/object/deployments.apps/default/stuck", `document.querySelectorAll('.why .parts > li').length > 1`, ""},
 		{"watchers", "#/watchers", `document.querySelectorAll('.row.watcher').length > 3`, ""},
 		{"queues", "#/queues", `document.querySelectorAll('.card').length > 2`, ""},
+		{"faults", "#/faults", `document.querySelector('.effects')`, ""},
+		{"fault", "#/faults", `document.querySelector('dialog.action')`, "[data-action=add]"},
 		{"travel", fmt.Sprintf("#/browse/pods?at=%d", scaled+8), `document.querySelectorAll('.list .row.cells').length > 1`, ""},
 		{"then", fmt.Sprintf("#/browse/deployments.apps?of=default%%2Fweb&at=%d", scaled), `document.querySelector('.side .yaml')`, ""},
 		{"empty", "#/events?text=nothing+has+this+name", `document.querySelector('.empty button')`, ""},
@@ -54,34 +56,62 @@ func TestShots(t *testing.T) {
 		{"logs", pod + "?part=logs", `document.querySelector('.logtext').textContent.includes('tick')`, ""},
 		{"terminal", pod + "?part=terminal", `document.querySelector('.terminal .lines').textContent.includes('/ # ')`, "[aria-label=Terminal] .primary"},
 	}
-	screens := []struct {
-		name, theme   string
-		width, height int64
-	}{{"dark", "dark", 1360, 850}, {"light", "light", 1360, 850}, {"narrow", "dark", 390, 844}}
-	for _, s := range screens {
-		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.theme}}),
-			chromedp.EmulateViewport(s.width, s.height))
-		for _, p := range places {
-			b.open(t, p.place)
-			if p.click != "" {
-				b.until(t, `document.querySelector('%s')?.checkVisibility()`, p.click)
-				b.do(t, evaluate(fmt.Sprintf(`document.querySelector('%s').click()`, p.click)))
-			}
-			if p.name == "edit" {
-				b.do(t, evaluate(`document.execCommand('selectAll'), document.execCommand('insertText', false, document.activeElement.value.replace('replicas:', 'replicaz:'))`), chromedp.Click(".tools .primary"))
-			}
-			b.until(t, "%s", p.ready)
-			var data []byte
-			b.do(t, chromedp.CaptureScreenshot(&data))
-			if err := os.WriteFile(filepath.Join(*shots, s.name+"-"+p.name+".png"), data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+}
+
+// goTo opens a view and waits until it is complete.
+func (b *fixture) goTo(t *testing.T, p place) {
+	t.Helper()
+	b.until(t, `!document.querySelector('dialog.action')`) // the last one is removed after it was closed
+	b.open(t, p.address)
+	if p.click != "" {
+		b.until(t, `document.querySelector('%s')?.checkVisibility()`, p.click)
+		b.do(t, evaluate(fmt.Sprintf(`document.querySelector('%s').click()`, p.click)))
+	}
+	if p.name == "edit" {
+		b.until(t, `document.querySelector('.editor textarea')`)
+		b.do(t, evaluate(`document.execCommand('selectAll'), document.execCommand('insertText', false, document.activeElement.value.replace('replicas:', 'replicaz:'))`), evaluate(`document.querySelector('.tools .primary').click()`))
+	}
+	b.until(t, "%s", p.ready)
+}
+
+// on gives the window a size and a colour scheme.
+func (b *fixture) on(t *testing.T, s screen) {
+	b.theme(t, s.theme)
+	b.do(t, chromedp.EmulateViewport(s.width, s.height))
+}
+
+// TestShots takes pictures, if -shots is set.
+func TestShots(t *testing.T) {
+	if *shots == "" {
+		t.Skip("no -shots=DIR")
+	}
+	b := newFixture(t)
+	made, scaled := b.story(t, 4)
+	b.stuck(t)
+	b.do(t, chromedp.Navigate(b.cp.PageURL()))
+	b.until(t, `location.pathname === '/ui/' && document.querySelector('.problem')`)
+	b.busy(t)
+	for _, s := range []screen{{"dark", "dark", 1440, 900}, {"light", "light", 1440, 900}, {"narrow", "dark", 390, 844}} {
+		b.on(t, s)
+		for _, p := range b.places(t, made, scaled) {
+			b.goTo(t, p)
+			b.shot(t, s.name+"-"+p.name)
 			b.do(t, evaluate(`document.querySelector('dialog.action')?.close()`))
 		}
 	}
 }
 
-// busy makes a pod that writes a log, and a second revision of the Deployment web.
+// shot takes a picture of the window.
+func (b *fixture) shot(t *testing.T, name string) {
+	t.Helper()
+	var data []byte
+	b.do(t, chromedp.CaptureScreenshot(&data))
+	if err := os.WriteFile(filepath.Join(*shots, name+".png"), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// busy makes a pod that writes a log, a second revision of the Deployment web, and two faults, of which one has failed a write.
 func (b *fixture) busy(t *testing.T) {
 	if _, err := client.For[*appsv1.Deployment](b.client).Namespace("default").Patch(t.Context(), "web", client.MergePatch(map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
 		"containers": []map[string]any{{"name": "web", "image": "nginx:2"}}}}}})); err != nil {
@@ -97,4 +127,12 @@ func (b *fixture) busy(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, client.For[*corev1.Pod](b.client).Namespace("default"), "chat", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
+	for _, f := range []faults.Fault{{Action: faults.Fail, Resource: "configmaps", Verb: "create", Code: 409}, {Action: faults.Delay, Client: "metrics", Delay: faults.Duration(2 * time.Second)}} {
+		if _, err := b.faults.Add(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := client.For[*corev1.ConfigMap](b.client).Namespace("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}}); !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+		t.Fatal("the fault has not failed the write: ", err)
+	}
 }

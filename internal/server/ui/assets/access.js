@@ -6,7 +6,13 @@ const answers = new Map(); // attributes -> {at, answer}
 
 // may reports whether the user may do a verb to an object, or to a subresource of it.
 export function may(verb, r, { namespace, name }, subresource = '') {
-  const attributes = { verb, group: r.group, version: r.version, resource: r.plural, subresource, namespace: namespace || '', name: name || '' };
+  return allowed({ resourceAttributes: { verb, group: r.group, version: r.version, resource: r.plural, subresource, namespace: namespace || '', name: name || '' } });
+}
+
+// mayPath reports whether the user may do a verb to a path that is no resource.
+export const mayPath = (verb, path) => allowed({ nonResourceAttributes: { verb, path } });
+
+function allowed(attributes) {
   const key = JSON.stringify(attributes);
   const kept = answers.get(key);
   if (kept && Date.now() - kept.at < FRESH) return kept.answer;
@@ -18,8 +24,8 @@ export function may(verb, r, { namespace, name }, subresource = '') {
   return answer;
 }
 
-async function ask(resourceAttributes) {
-  const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
+async function ask(spec) {
+  const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec };
   const res = await post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', review);
   return Boolean((await res.json()).status.allowed);
 }

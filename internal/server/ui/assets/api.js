@@ -1,3 +1,5 @@
+import { tell } from './time.js';
+
 // Requests of the page. Their header distinguishes them from requests by other sites.
 const pageHeader = { 'X-Fairlead-Page': '1' };
 
@@ -10,8 +12,9 @@ export class RequestError extends Error {
   }
 }
 
-async function request(path, options = {}) {
+export async function request(path, options = {}) {
   const res = await fetch(path, { ...options, headers: { ...pageHeader, ...options.headers } });
+  tell(Date.parse(res.headers.get('Date')));
   if (res.ok) return res;
   if (res.status === 401) dispatchEvent(new Event('session-over'));
   const text = await res.text();

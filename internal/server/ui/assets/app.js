@@ -1,6 +1,6 @@
 // The page: it shows the view of the address, and handles the keys that all views share.
 import { h } from './dom.js';
-import { post, json } from './api.js';
+import { post } from './api.js';
 import { address } from './address.js';
 import { follow, retry, state, events } from './store.js';
 import { overviewView } from './overview.js';
@@ -12,10 +12,13 @@ import { browseView } from './browse.js';
 import { objectView } from './object.js';
 import { watchersView } from './watchers.js';
 import { queuesView } from './queues.js';
+import { faultsView } from './faults.js';
+import { clockView } from './clock.js';
+import { offered, session } from './tools.js';
 
 // A view is a function that returns {el, update(args), keydown(e), title(), destroy()}; args is the rest
 // of the address.
-const views = { overview: overviewView, browse: browseView, object: objectView, events: eventsView, compare: compareView, watchers: watchersView, queues: queuesView };
+const views = { overview: overviewView, browse: browseView, object: objectView, events: eventsView, compare: compareView, watchers: watchersView, queues: queuesView, faults: faultsView, clock: clockView };
 const tabs = [['overview', 'Overview'], ['browse', 'Browse'], ['events', 'Events'], ['watchers', 'Watchers'], ['queues', 'Queues']];
 const tabOf = { object: 'browse', compare: 'events' }; // a view without a tab of its own
 
@@ -37,13 +40,21 @@ function route() {
   }
   shown.view.update(args);
   last[name] = location.hash;
+  mark();
+}
+
+// mark shows in the tabs and in the titles which view is shown.
+function mark() {
+  const { name } = shown;
   const tab = tabOf[name] || name;
   for (const a of $('tabs').children) {
     if (a.dataset.view === tab) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
     a.href = (a.dataset.view !== name && last[a.dataset.view]) || `#/${a.dataset.view}`;
   }
   const of = shown.view.title?.();
-  document.title = `${of ? `${of} · ` : ''}${tabs.find(([n]) => n === tab)[1]} · Fairlead`;
+  const title = tabs.find(([n]) => n === tab)?.[1] || tab;
+  $('heading').textContent = of ? `${title}: ${of}` : title;
+  document.title = `${of ? `${of} · ` : ''}${title} · Fairlead`;
 }
 
 function pulse() {
@@ -84,7 +95,7 @@ function theme() {
 }
 
 const keys = [
-  ['Ctrl-K', 'search everything'], ['1 … 5', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
+  ['Ctrl-K', 'search everything'], ['1 … 9', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
   ['/', 'filter'], ['p', 'pause or resume the log'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['f x s', 'fold equal subtrees, critical path, statistics'], ['+ - 0 [ ]', 'zoom and move in time'], ['d', 'compare the tree with the one before'], ['o y', 'the object: its explanation and its timeline'],
   ['h l ← →', 'fold, unfold; previous, next revision'],
   ['a e', 'the actions on the object; edit its YAML'], ['t', 'dark or light'], ['?', 'this help'],
@@ -146,14 +157,19 @@ function sessionOver() {
   pulse();
   $('pulse').textContent = 'logged out';
   document.title = 'Logged out · Fairlead';
+  $('heading').textContent = 'Logged out';
   $('view').replaceChildren(h('div.empty', h('h2', 'The session is over'), h('p', h('code', 'fairlead ui'), ' prints a link to a new one.'), h('a.button', { href: '/ui/login' }, 'Log in')));
 }
 
-$('tabs').append(...tabs.map(([name, title], i) => {
-  const a = h('a', { href: `#/${name}`, title: `${title} (${i + 1})` }, title);
-  a.dataset.view = name;
-  return a;
-}));
+function showTabs() {
+  $('tabs').replaceChildren(...tabs.map(([name, title], i) => {
+    const a = h('a', { href: `#/${name}`, title: `${title} (${i + 1})` }, title);
+    a.dataset.view = name;
+    return a;
+  }));
+}
+
+showTabs();
 $('find').addEventListener('click', () => { if (!ended) openSearch($('search'), tabs); });
 $('theme').addEventListener('click', theme);
 $('help').addEventListener('click', help);
@@ -172,8 +188,14 @@ addEventListener('hashchange', route);
 addEventListener('keydown', keydown);
 addEventListener('live', pulse);
 addEventListener('session-over', sessionOver);
-json('/ui/session').then((s) => { $('leave').title = `Log out ${s.user}`; }, () => {});
+session.then((s) => { $('leave').title = `Log out ${s.user}`; }, () => {});
 pulse();
 route();
 follow();
 sample();
+offered().then((tools) => {
+  if (!tools.length || ended) return;
+  tabs.push(...tools);
+  showTabs();
+  mark();
+});

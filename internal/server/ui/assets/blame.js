@@ -2,6 +2,7 @@
 import { h } from './dom.js';
 import { changes, keyOf, owners, pathText, scalar, yaml } from './diff.js';
 import { age, exact, shortUser } from './format.js';
+import { clusterTime } from './time.js';
 
 const isObject = (v) => v !== null && typeof v === 'object' && !Array.isArray(v);
 const filled = (v) => (Array.isArray(v) ? v.length > 0 : isObject(v) && Object.keys(v).length > 0);
@@ -85,9 +86,9 @@ export function blameView(past) {
 function margin(origin) {
   const { state, owner } = origin || {};
   if (state) {
-    return [h('a.rev', { href: `#/events/${state.revision}` }, state.revision), h('span.age', { title: Number.isFinite(state.at) ? exact(state.at) : '' }, Number.isFinite(state.at) ? age(Date.now() - state.at) : ''),
+    return [h('a.rev', { href: `#/events/${state.revision}` }, state.revision), h('span.age', { title: Number.isFinite(state.at) ? exact(state.at) : '' }, Number.isFinite(state.at) ? age(clusterTime() - state.at) : ''),
       h('span.who', { title: `${state.user || ''} ${(state.managers || []).join(', ')}`.trim() }, state.user ? shortUser(state.user) : (state.managers || []).join(', '))];
   }
-  return [h('span.rev', origin && '–'), h('span.age', { title: owner?.time ? exact(Date.parse(owner.time)) : '' }, owner?.time ? age(Date.now() - Date.parse(owner.time)) : ''),
+  return [h('span.rev', origin && '–'), h('span.age', { title: owner?.time ? exact(Date.parse(owner.time)) : '' }, owner?.time ? age(clusterTime() - Date.parse(owner.time)) : ''),
     h('span.who', { title: owner ? 'its field manager; the change is older than the kept history' : '' }, owner?.manager || '')];
 }

@@ -10,6 +10,7 @@ import { timeBar } from './timebar.js';
 import { objectPanel } from './object.js';
 import { thenPanel } from './then.js';
 import { browseAddress, object, plural, tone } from './format.js';
+import { clusterTime } from './time.js';
 
 const MEASURED = 100; // rows that give the columns their widths
 const filterKeys = ['namespace', 'words', 'labels', 'fields', 'sort', 'at', 'of', 'part'];
@@ -61,7 +62,7 @@ export function browseView() {
   // moment is the time of the shown state.
   function moment() {
     const e = args.at && events[Math.min(indexAt(Number(args.at) + 1) - 1, events.length - 1)];
-    return e ? e.began : Date.now();
+    return e ? e.began : clusterTime();
   }
 
   function row(r) {
@@ -177,7 +178,7 @@ export function browseView() {
     if (i < 0) return;
     for (const [n, one] of list.rows) {
       const cell = one.children[i];
-      const text = value(table.shown[n], table.columns[i], Date.now());
+      const text = value(table.shown[n], table.columns[i], clusterTime());
       if (cell.textContent !== text) cell.textContent = cell.title = text;
     }
   }, 1000);

@@ -4,6 +4,7 @@ import { events, eventAt, listeners } from './store.js';
 import { List } from './list.js';
 import { align, change } from './align.js';
 import { readTree, rootOf } from './treeread.js';
+import { level } from './waterfall.js';
 import { action, clock, kind, object, plural, shortUser, span } from './format.js';
 
 const MAX_CHOICES = 200;
@@ -23,7 +24,7 @@ export function compareView() {
   const sum = h('p.summary', { role: 'status' });
   const heads = h('div.row.pair.heads', ['event', 'A', 'B', 'events', 'time A', 'time B', 'median'].map((t) => h('span', t)));
   const list = new List({
-    label: 'Events of both trees', count: () => seen.length, draw: (i) => row(seen[i]), key: (i) => seen[i].key,
+    label: 'Events of both trees', tree: true, count: () => seen.length, draw: (i) => row(seen[i]), key: (i) => seen[i].key,
     open: (i) => fold(seen[i]),
   });
   const el = h('div.table.compare', h('div.bar', h('label', 'A', choices[0]), swap, h('label', 'B', choices[1]), h('label.check', changed, 'only differences')), sum, heads, list.el);
@@ -112,11 +113,11 @@ export function compareView() {
   }
 
   function row({ depth, sample, key, hasKids, sides: [a, b] }) {
-    const turn = h('button.turn', { tabIndex: -1, 'aria-label': closed.has(key) ? 'unfold' : 'fold', hidden: !hasKids }, closed.has(key) ? '▸' : '▾');
+    const turn = h('span.turn', { 'aria-hidden': 'true', hidden: !hasKids }, closed.has(key) ? '▸' : '▾');
     const scale = Math.max(trees[0].total, trees[1].total);
     const bar = (s, as) => s && h(`i.${as}`, { style: { left: `${(s.from.min / scale) * 100}%`, width: `max(3px, ${((s.to - s.from.min) / scale) * 100}%)` } });
     const name = sample.depth === 0 ? sample.name : '';
-    return h(a && b ? 'div.row.pair' : a ? 'div.row.pair.only-a' : 'div.row.pair.only-b', { id: `p${seen.findIndex((l) => l.key === key)}` },
+    return h(a && b ? 'div.row.pair' : a ? 'div.row.pair.only-a' : 'div.row.pair.only-b', { id: `p${seen.findIndex((l) => l.key === key)}`, ...level({ depth }, hasKids, !closed.has(key)) },
       h('span.label', { style: { paddingLeft: `${Math.min(depth, 14) * (innerWidth > 820 ? 14 : 7)}px` } }, turn, h(`span.type.${sample.type || 'UNKNOWN'}`), h('span.kind', kind(sample.resource)), name && h('span.name', name), h('small', `${action(sample)} · ${shortUser(sample.user)}`)),
       h('span.num', a ? a.count.toLocaleString() : '–'), h('span.num', b ? b.count.toLocaleString() : '–'), count(a, b),
       h('span.track', { title: times(a) }, bar(a, 'rest')), h('span.track', { title: times(b) }, bar(b, 'rest')), time(a, b));

@@ -1,19 +1,19 @@
-// A dialog that explains one action, shows the kubectl command that does the same, and asks once.
+// A dialog that explains one action, shows the command that does the same, and asks once.
 import { h } from './dom.js';
 import { copyButton } from './copy.js';
 
-// confirm shows the dialog: with a title, content (elements, fields among them), command() (the kubectl command, of
-// the fields' present values), the label of the button that acts, and danger for an action that destroys. run(signal)
+// confirm shows the dialog: with a title, content (elements, fields among them), command() (the command of kubectl, or
+// of another tool, of the fields' present values), the label of the button that acts, and danger for an action that destroys. run(signal)
 // acts; the dialog stays open until it has ended, and shows its error. valid() is false while the fields have no
 // action. confirm returns what run returned, undefined if the user cancelled.
-export function confirm({ title, content, command, label, danger, run, valid = () => true }) {
+export function confirm({ title, content, command, tool = 'kubectl', label, danger, run, valid = () => true }) {
   const stop = new AbortController();
   const code = h('code.command');
   const failure = h('div.failure', { role: 'alert' });
   const act = h('button', { className: danger ? 'danger' : 'primary', type: 'submit' }, label);
   const cancel = h('button', { type: 'button', onclick: () => box.close() }, label ? 'Cancel' : 'Close');
   const form = h('form', h('h2', title), content,
-    command && h('div.equivalent', h('span.dim', { id: 'equivalent' }, 'the same by kubectl'), h('div', code, copyButton(() => code.textContent))),
+    command && h('div.equivalent', h('span.dim', { id: 'equivalent' }, `the same by ${tool}`), h('div', code, copyButton(() => code.textContent))),
     failure, h('div.choice', cancel, label && act));
   const box = h('dialog.action', { 'aria-label': title }, form);
   let outcome;

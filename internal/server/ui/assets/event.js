@@ -5,6 +5,7 @@ import { CONFLICT, duration, elapsed, working } from './life.js';
 import { action, kind, moment, nanoseconds, object, objectAddress, span, shortUser } from './format.js';
 import { rawMenu } from './raw.js';
 import { treePane } from './tree.js';
+import { clusterTime } from './time.js';
 
 export function eventPane(revision) {
   const stop = new AbortController();
@@ -39,7 +40,7 @@ export function eventPane(revision) {
     head.replaceChildren(...about(life));
     if (shown === 'hops') body.replaceChildren(waterfall(life));
     // A recent event, or one with waiting watchers, is read again.
-    if ((life.waiting || Date.now() - Date.parse(life.began) < 3000) && !stop.signal.aborted) again = setTimeout(read, 1000);
+    if ((life.waiting || clusterTime() - Date.parse(life.began) < 3000) && !stop.signal.aborted) again = setTimeout(read, 1000);
   }
 
   read();

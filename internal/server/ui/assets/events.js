@@ -9,6 +9,7 @@ import { durationText, filterBar } from './filterbar.js';
 import { CONFLICT } from './life.js';
 import { Scatter } from './scatter.js';
 import { eventPane } from './event.js';
+import { clusterTime } from './time.js';
 
 const filter = { ...EMPTY }; // kept when one leaves the view and comes back
 const plotted = { colour: 'kind', hidden: false }; // of the plot
@@ -27,7 +28,7 @@ export function eventsView() {
   const trees = () => filter.show === 'trees';
   const byTime = () => filter.sort === '';
   const at = (i) => (byTime() ? seen[seen.length - 1 - i] : order[i]);
-  const now = () => paused || Date.now();
+  const now = () => paused || clusterTime();
 
   const count = h('span.count.dim', { role: 'status' });
   const pause = h('button', { title: 'Pause (p)', 'aria-pressed': false, onclick: () => hold() }, 'Pause');
@@ -178,7 +179,7 @@ export function eventsView() {
   }
 
   function hold(on = !paused) {
-    paused = on ? Date.now() : 0;
+    paused = on ? clusterTime() : 0;
     missed = 0;
     pause.textContent = paused ? 'Resume' : 'Pause';
     pause.setAttribute('aria-pressed', Boolean(paused));

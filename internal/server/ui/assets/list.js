@@ -1,15 +1,17 @@
-// A virtual list: only the visible rows are in the document. All rows have the same height.
+// A virtual list: only the visible rows are in the document. All rows have the same height. A list whose rows fold is a
+// tree: draw gives its rows aria-level and aria-expanded.
 import { h } from './dom.js';
 
 export class List {
   // draw(i) makes row i; choose(i) is called when it is selected, open(i) when it is opened;
   // key(i) identifies it.
-  constructor({ label, draw, count, choose, open, key }) {
+  constructor({ label, tree, draw, count, choose, open, key }) {
     Object.assign(this, { draw, count, choose, open, key });
     this.selected = undefined; // a key
     this.rows = new Map(); // i -> element
-    this.room = h('div.room');
-    this.el = h('div.list', { role: 'listbox', tabIndex: 0, 'aria-label': label }, this.room);
+    this.role = tree ? 'treeitem' : 'option';
+    this.room = h('div.room', { role: 'presentation' });
+    this.el = h('div.list', { role: tree ? 'tree' : 'listbox', tabIndex: 0, 'aria-label': label }, this.room);
     this.el.addEventListener('scroll', () => this.later(), { passive: true });
     this.el.addEventListener('click', (e) => {
       const row = e.target.closest('[data-i]');
@@ -68,7 +70,7 @@ export class List {
         row = this.draw(i);
         row.dataset.i = i;
         row.id = row.id || `row-${i}`;
-        row.setAttribute('role', 'option');
+        row.setAttribute('role', this.role);
         row.setAttribute('aria-setsize', n);
         row.setAttribute('aria-posinset', i + 1);
         row.style.transform = `translateY(${i * this.height}px)`;

@@ -12,8 +12,8 @@ import { yamlPart } from './yamlpart.js';
 import { browseAddress, kind, object, objectAddress } from './format.js';
 
 // The parts of the panel; each is a function of the object's identity, and of a function that takes the outcome of an
-// action, that returns {el, show(object, resource), keydown(e), destroy()}. show is called with each present state. The
-// parts of pods alone name the access that they need.
+// action, that returns {el, show(object, resource), update(), keydown(e), destroy()}. show is called with each present state,
+// update when the address has changed. The parts of pods alone name the access that they need.
 const parts = [
   ['', 'Why', (about) => whyCard(about)],
   ['yaml', 'YAML', (about, done) => yamlPart(about, done)],
@@ -55,7 +55,10 @@ export function objectPanel(about, { close, link }) {
         a.href = link(a.dataset.part);
         if (a.dataset.part === name) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
       }
-      if (shown?.name === name) return;
+      if (shown?.name === name) {
+        shown.view.update?.();
+        return;
+      }
       shown?.view.destroy?.();
       shown = { name, view: make(about, actions.report) };
       body.replaceChildren(shown.view.el);

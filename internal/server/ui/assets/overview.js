@@ -1,6 +1,7 @@
 // The first view: what is not well and why, what is in progress, how full the nodes are, and the server's load over time.
 import { h } from './dom.js';
 import { json } from './api.js';
+import { clusterTime } from './time.js';
 import { events, listeners } from './store.js';
 import { quantile } from './stats.js';
 import { Plot } from './plot.js';
@@ -19,7 +20,7 @@ export function overviewView() {
   let due = 0;
   let drawn = 0;
   let before = '';
-  const health = h('section.health', { role: 'status' }, h('h1', 'reading…'));
+  const health = h('section.health', { role: 'status' }, h('h2', 'reading…'));
   const problems = h('section.problems', { 'aria-label': 'Problems' });
   const progress = h('section.rollouts', { 'aria-label': 'In progress' });
   const nodes = h('section.fill', { 'aria-label': 'Nodes' });
@@ -52,7 +53,7 @@ export function overviewView() {
       if (err.name === 'AbortError' || err.code === 401) return;
       before = '';
       health.className = 'health';
-      health.replaceChildren(h('h1', err.code === 403 ? 'You may not read what is not well.' : 'What is not well is not known.'), h('p.dim', err.message));
+      health.replaceChildren(h('h2', err.code === 403 ? 'You may not read what is not well.' : 'What is not well is not known.'), h('p.dim', err.message));
     }
     // A survey of a large cluster costs the server more, and so is rarer.
     later(Math.max(5000, 20 * (performance.now() - begun)));
@@ -66,7 +67,7 @@ export function overviewView() {
     const moving = (s.rollouts || []).length + (s.progress || []).reduce((n, p) => n + p.objects.length, 0);
     health.className = s.problems.length ? 'health ill' : 'health well';
     health.replaceChildren(
-      h('h1', s.problems.length ? `${plural(s.problems.length, 'problem')}` : 'All is well'),
+      h('h2', s.problems.length ? `${plural(s.problems.length, 'problem')}` : 'All is well'),
       h('p.dim', [plural(s.objects, 'object'), s.nodes && plural(s.nodes.length, 'node'), moving ? `${moving} in progress` : 'nothing in progress'].filter(Boolean).join(' · ')),
       ...(s.forbidden ? [h('p.dim', `Not looked at, because you may not list them: ${s.forbidden.join(', ')}`)] : []));
     problems.replaceChildren(...s.problems.map(problem));
@@ -78,7 +79,7 @@ export function overviewView() {
 
   function draw() {
     drawn = 0;
-    const to = Date.now();
+    const to = clusterTime();
     const from = to - range;
     const step = Math.max(1000, range / 120);
     const writes = new Map();
@@ -98,12 +99,13 @@ export function overviewView() {
       const reached = sent.filter(Boolean);
       if (reached.length) delivery.push({ at: Math.min((at + 0.5) * step, to), values: [quantile(reached, 0.5), quantile(reached, 0.99)] });
     }
-    const within = (points) => points.filter((p) => p.at >= from);
+    const here = Date.now(); // the samples have the browser's times
+    const within = (points) => points.filter((p) => p.at >= here - range);
     plots.writes.set(perSecond, from, to);
     plots.delivery.set(delivery, from, to);
-    plots.requests.set(within(rate('requests')), from, to);
-    plots.cpu.set(within(rate('cpu')), from, to);
-    plots.memory.set(within(samples.map((p) => ({ at: p.at, values: [p.memory / 2 ** 20] }))), from, to);
+    plots.requests.set(within(rate('requests')), here - range, here);
+    plots.cpu.set(within(rate('cpu')), here - range, here);
+    plots.memory.set(within(samples.map((p) => ({ at: p.at, values: [p.memory / 2 ** 20] }))), here - range, here);
     for (const name of ['requests', 'cpu', 'memory']) plots[name].el.hidden = !samples.length;
   }
 

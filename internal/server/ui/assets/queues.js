@@ -34,7 +34,7 @@ export function queuesView() {
   const ranks = new Map();
   const sum = h('span.count.dim', { role: 'status' });
   const cards = h('div.cards');
-  const el = h('div.table.queues', h('div.bar', h('b', 'Queues'), sum), cards);
+  const el = h('div.table.queues', { tabIndex: 0, role: 'region', 'aria-label': 'Queues' }, h('div.bar', h('b', 'Queues'), sum), cards);
 
   function draw() {
     drawn = 0;
@@ -52,11 +52,11 @@ export function queuesView() {
     const now = depth.get(q.name);
     const cell = (ns) => h('td', { title: nanoseconds(ns) }, span(ns));
     const line = (title, numbers) => h('tr', h('th', title), cell(quantile(numbers, 0.5)), cell(quantile(numbers, 0.99)), cell(Math.max(...numbers, 0)), h('td', spark(numbers)));
-    return h('article.card', h('h3', q.name),
+    return h('article.card', h('h2', q.name),
       h('dl.facts', now !== undefined && [h('dt', 'depth'), h('dd', now)].flat(), q.works.some((w) => w.waited) && [h('dt', 'deepest'), h('dd', peak(q.works))].flat(), h('dt', 'reconciles'), h('dd', q.count.toLocaleString()),
         h('dt', 'failed'), h('dd', q.failures ? h('b.bad', q.failures.toLocaleString()) : '0'),
         q.conflicts > 0 && [h('dt', { title: 'another writer was first; the key was queued again' }, 'conflicts, tried again'), h('dd.retried', q.conflicts.toLocaleString())]),
-      h('table', h('thead', h('tr', ['', 'p50', 'p99', 'max', 'latest'].map((t) => h('th', t)))), h('tbody', waits.some(Boolean) && line('waited', waits), line('ran', runs))),
+      h('table', h('thead', h('tr', h('td'), ['p50', 'p99', 'max', 'latest'].map((t) => h('th', t)))), h('tbody', waits.some(Boolean) && line('waited', waits), line('ran', runs))),
       q.error && h('p.bad.clip', { title: q.error }, q.error));
   }
 

@@ -2,6 +2,7 @@
 // ControllerRevisions.
 import { collection, find, json } from './api.js';
 import { age } from './format.js';
+import { clusterTime } from './time.js';
 
 const NUMBER = 'deployment.kubernetes.io/revision';
 
@@ -27,7 +28,7 @@ function revision(owned, number, template, request) {
   const { name, creationTimestamp, annotations = {} } = owned.metadata;
   return {
     name, number, template, images: (template.spec.containers || []).map((c) => c.image),
-    note: [annotations['kubernetes.io/change-cause'], `${age(Date.now() - Date.parse(creationTimestamp))} ago`].filter(Boolean).join(' · '), ...request,
+    note: [annotations['kubernetes.io/change-cause'], `${age(clusterTime() - Date.parse(creationTimestamp))} ago`].filter(Boolean).join(' · '), ...request,
   };
 }
 

@@ -165,11 +165,20 @@ export function timeline(about) {
     if (!due && fresh.some((e) => e.resource === about.resource && e.namespace === (about.namespace || '') && e.name === about.name)) due = setTimeout(read, 400);
   };
   listeners.add(onEvents);
-  const { query } = address();
-  Object.assign(chosen, { mode: MODES.some(([m]) => m === query.get('show')) ? query.get('show') : '', from: Number(query.get('from')) || 0, to: Number(query.get('to')) || 0 });
+  function inherit() {
+    const { query } = address();
+    Object.assign(chosen, { mode: MODES.some(([m]) => m === query.get('show')) ? query.get('show') : '', from: Number(query.get('from')) || 0, to: Number(query.get('to')) || 0 });
+  }
+
+  inherit();
   read();
   return {
     el,
+    // update takes the view from the address.
+    update() {
+      inherit();
+      if (last) draw();
+    },
     // show reads again when the object has another revision, for users who may not see the events.
     show(o) {
       if (!due && Number(o?.metadata.resourceVersion || 0) > (past.list[0]?.revision || 0)) due = setTimeout(read, 400);

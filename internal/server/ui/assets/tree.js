@@ -37,7 +37,7 @@ export function treePane(revision) {
     statistics: button('Statistics', 'Durations by kind, verb, user and controller (s)', () => flip('statistics')),
   };
   const compare = h('a.button', 'Compare…');
-  const zooms = h('span.zoom', { role: 'group', 'aria-label': 'Zoom' }, [['−', 'Zoom out (-)', '-'], ['All', 'The whole time (0)', '0'], ['+', 'Zoom in (+)', '+']].map(([text, title, press]) => h('button', { title, 'aria-label': title, onclick: () => fall.keydown({ key: press }) }, text)));
+  const zooms = h('span.zoom', { role: 'group', 'aria-label': 'Zoom' }, [['−', 'Zoom out (-)', '-'], ['All', 'All of the time (0)', '0'], ['+', 'Zoom in (+)', '+']].map(([text, title, press]) => h('button', { title, 'aria-label': title, onclick: () => fall.keydown({ key: press }) }, text)));
   const tools = h('div.tools', Object.values(switches), compare, zooms);
   const el = h('div.tree', sum, tools, where, map.el, fall.el, stats.el);
 

@@ -2,6 +2,7 @@
 import { h, svg } from './dom.js';
 import { json } from './api.js';
 import { List } from './list.js';
+import { clusterTime } from './time.js';
 import { deliveries, eventAt } from './store.js';
 import { quantile } from './stats.js';
 import { inherit, remember } from './address.js';
@@ -40,7 +41,7 @@ export function watchersView() {
       all = await json('/debug/watchers', 'application/json', stop.signal);
       for (const w of all) {
         const first = w.oldest && eventAt(w.oldest);
-        w.behind = first ? Math.max(0, Date.now() - Math.max(first.began, Date.parse(w.opened) || 0)) : 0;
+        w.behind = first ? Math.max(0, clusterTime() - Math.max(first.began, Date.parse(w.opened) || 0)) : 0;
       }
       loaded = true;
       arrange();

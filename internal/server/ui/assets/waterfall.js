@@ -19,7 +19,7 @@ export class Waterfall {
     this.axis = h('span.scale', { 'aria-hidden': 'true' });
     this.heads = h('div.row.heads', h('span.dim', 'drag to zoom'), this.axis, h('span.at', 'at'));
     this.list = new List({
-      label: 'The effects of the event', count: () => this.rows.length, draw: (i) => this.draw(this.rows[i]), key: (i) => key(this.rows[i]),
+      label: 'The effects of the event', tree: true, count: () => this.rows.length, draw: (i) => this.draw(this.rows[i]), key: (i) => key(this.rows[i]),
       open: (i) => (isGroup(this.rows[i]) ? toggle(this.rows[i]) : open(this.rows[i])),
     });
     this.brush = h('div.brush', { hidden: true });
@@ -77,7 +77,7 @@ export class Waterfall {
 
   label(row, hasKids, ...content) {
     const open = this.isOpen(row);
-    const turn = h('button.turn', { tabIndex: -1, 'aria-label': open ? 'fold' : 'unfold', hidden: !hasKids }, open ? '▾' : '▸');
+    const turn = h('span.turn', { 'aria-hidden': 'true', hidden: !hasKids }, open ? '▾' : '▸');
     turn.addEventListener('click', (e) => { e.stopPropagation(); this.toggle(row); });
     return h('span.label', { style: { paddingLeft: `${Math.min(row.depth, 14) * (innerWidth > 820 ? 14 : 7)}px` } }, turn, ...content);
   }
@@ -85,7 +85,7 @@ export class Waterfall {
   node(n) {
     const link = this.critical.get(n);
     const title = `written in ${ms(n.own)}; received by all in ${ms(n.took)}`;
-    return h(link ? 'div.row.node.critical' : 'div.row.node', { id: `t${n.revision}` },
+    return h(link ? 'div.row.node.critical' : 'div.row.node', { id: `t${n.revision}`, ...level(n, n.kids.length, this.isOpen(n)) },
       this.label(n, n.kids.length, h(`span.type.${n.type || 'UNKNOWN'}`), h('span.kind', kind(n.resource)), h('span.name', { title: `${object(n)}: ${action(n)} by ${shortUser(n.user)}` }, n.name), trouble(n), h('small', `${action(n)} · ${shortUser(n.user)}`)),
       h('span.track', { title }, this.bar(n.from, n.to, 'i.rest'), this.bar(n.from, n.from + n.own, 'i.own'),
         link && link.parts.map(([step, from, to]) => { const i = this.bar(from, to, `i.crit.${step}`); if (i) i.title = `critical path: ${ms(to - from)} ${steps[step]}`; return i; })),
@@ -96,7 +96,7 @@ export class Waterfall {
     const critical = g.members.some((n) => this.critical.has(n));
     const { took } = g;
     const text = `${g.members.length} equal: ${ms(took.min)} to ${ms(took.max)}, median ${ms(took.median)}, p95 ${ms(took.p95)}; ${plural(g.events, 'event')} in all`;
-    return h(critical ? 'div.row.node.group.critical' : 'div.row.node.group', { id: `t${g.key}` },
+    return h(critical ? 'div.row.node.group.critical' : 'div.row.node.group', { id: `t${g.key}`, ...level(g, true, this.isOpen(g)) },
       this.label(g, true, h('b', `${g.members.length.toLocaleString()} ×`), h('span.name', { title: text }, chain(g)), g.conflicts > 0 && h('span.trouble.retried', { title: `${g.conflicts} of their events: ${CONFLICT}` }, `↻ ${g.conflicts}`), h('small', `median ${ms(took.median)} · p95 ${ms(took.p95)} · ${plural(g.events, 'event')}`)),
       h('span.track', { title: text }, this.bar(g.from, g.to, 'i.rest'), this.density(g)),
       h('span.at', { title: `${text}; the first at ${ms(g.from)}` }, `${ms(took.min)} – ${ms(took.max)}`));
@@ -123,7 +123,7 @@ export class Waterfall {
   }
 
   press(e) {
-    if (e.button !== 0 || e.pointerType === 'touch' || this.place(e) === undefined || e.target.closest('button')) return;
+    if (e.button !== 0 || e.pointerType === 'touch' || this.place(e) === undefined || e.target.closest('.turn')) return;
     this.pressed = { x: e.clientX, at: this.place(e) };
   }
 
@@ -183,6 +183,9 @@ export class Waterfall {
     this.list.destroy();
   }
 }
+
+// level is a row's place in the tree, for assistive technologies.
+export const level = ({ depth }, hasKids, open) => ({ 'aria-level': depth + 1, ...(hasKids && { 'aria-expanded': String(open) }) });
 
 export const key = (row) => (isGroup(row) ? row.key : row.revision);
 
