@@ -309,6 +309,9 @@ func (b *fixture) drain(t *testing.T) {
 	b.do(t, chromedp.Click(`dialog.action [type=submit]`))
 	b.until(t, `document.querySelector('dialog .leaving .bad')?.textContent.includes('disruption budget keep needs')`)
 	eventually(t, nodes, node, func(n *corev1.Node) bool { return n.Spec.Unschedulable })
+	if *shots != "" {
+		b.shot(t, "dark-draining")
+	}
 	b.do(t, chromedp.Click(`dialog.action .choice button`))
 	b.begin(t, "#/object/pods/default/"+kept, "evict")
 	b.do(t, chromedp.Click(`dialog.action [type=submit]`))

@@ -42,7 +42,7 @@ func TestAccessibility(t *testing.T) {
 	for _, p := range b.places(t, made, scaled) {
 		b.goTo(t, p)
 		b.axe(t, p.name)
-		b.do(t, evaluate(`document.querySelector('dialog.action')?.close()`))
+		b.do(t, evaluate(`document.querySelector('dialog[open]')?.close()`))
 	}
 	for name, open := range map[string]string{"keys": "#help", "search": "#find"} {
 		b.do(t, chromedp.Click(open))

@@ -82,7 +82,7 @@ func (b *fixture) advance(t *testing.T, by, told string) {
 	b.do(t, fill(`.clocks form:nth-of-type(1) input`, by))
 	b.until(t, `document.querySelector('.clocks .command').textContent === 'fairlead clock advance %s'`, by)
 	b.do(t, chromedp.Click(`.clocks form:nth-of-type(1) [type=submit]`))
-	b.until(t, `document.querySelector('.outcome').textContent.startsWith('%s have passed')`, told)
+	b.until(t, `document.querySelector('.outcome').textContent.startsWith('%s passed')`, told)
 }
 
 func jobOf(command ...string) batchv1.JobSpec {
@@ -151,7 +151,7 @@ func (b *fixture) runUntil(t *testing.T) {
 	set("Value", "1")
 	b.until(t, `document.querySelector('%s.command').textContent === "fairlead clock run '--until=jsonpath={.status.succeeded}=1' job/sleeps -n default"`, run)
 	b.do(t, chromedp.Click(run+`[type=submit]`))
-	b.until(t, `/^4[45] min .*have passed/.test(document.querySelector('.outcome').textContent)`)
+	b.until(t, `/^4[45] min .*passed/.test(document.querySelector('.outcome').textContent)`)
 	if j, err := jobs.Get(t.Context(), "sleeps", metav1.GetOptions{}); err != nil || j.Status.Succeeded != 1 {
 		t.Errorf("the Job: %+v, %v", j, err)
 	}

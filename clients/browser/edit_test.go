@@ -41,7 +41,7 @@ func TestEdit(t *testing.T) {
 		return `document.querySelector('.editor textarea').value.split('\n').findIndex((l) => l.includes(` + quoted(text) + `))`
 	}
 	marked := func(text string) string {
-		return `document.querySelector('.numbers').children[` + lineOf(text) + `].classList.contains('ill')`
+		return `document.querySelector('.gutter').children[` + lineOf(text) + `].classList.contains('ill')`
 	}
 
 	begin()

@@ -27,7 +27,7 @@ type place struct {
 func (b *fixture) places(t *testing.T, made, scaled int64) []place {
 	pod := "#/object/pods/default/chat"
 	return []place{
-		{"overview", "#/overview", `document.querySelector('.problem') && document.querySelector('.plot .line')`, ""},
+		{"overview", "#/overview", `document.querySelector('.problem') && document.querySelector('.plot .line')?.getAttribute('points')?.includes(' ')`, ""},
 		{"events", "#/events?text=", `document.querySelector('.row.event')`, ""},
 		{"roots", "#/events?show=trees", `document.querySelector('.scatter .legend i')`, ""},
 		{"pair", fmt.Sprintf("#/compare/%d/%d", made, scaled), `document.querySelectorAll('.row.pair').length > 9`, ""},
@@ -49,6 +49,7 @@ func (b *fixture) places(t *testing.T, made, scaled int64) []place {
 		{"empty", "#/events?text=nothing+has+this+name", `document.querySelector('.empty button')`, ""},
 		{"scale", webAddress, `document.querySelector('dialog.action')`, "[data-action=scale]"},
 		{"undo", webAddress, `document.querySelectorAll('dialog .revisions li').length > 1`, "[data-action=undo]"},
+		{"revert", webAddress + fmt.Sprintf("?part=history&show=compare&from=%d", scaled), `document.querySelector('dialog.undo .change')`, ".sides .undo"},
 		{"delete", pod, `document.querySelector('dialog.action')`, "[data-action=delete]"},
 		{"ports", pod, `document.querySelector('dialog .ports')`, "[data-action=ports]"},
 		{"drain", "#/object/nodes/-/node-1", `document.querySelector('dialog .leaving')`, "[data-action=drain]"},
@@ -61,7 +62,7 @@ func (b *fixture) places(t *testing.T, made, scaled int64) []place {
 // goTo opens a view and waits until it is complete.
 func (b *fixture) goTo(t *testing.T, p place) {
 	t.Helper()
-	b.until(t, `!document.querySelector('dialog.action')`) // the last one is removed after it was closed
+	b.until(t, `!document.querySelector('dialog:is(.action, .undo)')`) // the last one is removed after it was closed
 	b.open(t, p.address)
 	if p.click != "" {
 		b.until(t, `document.querySelector('%s')?.checkVisibility()`, p.click)
@@ -96,7 +97,7 @@ func TestShots(t *testing.T) {
 		for _, p := range b.places(t, made, scaled) {
 			b.goTo(t, p)
 			b.shot(t, s.name+"-"+p.name)
-			b.do(t, evaluate(`document.querySelector('dialog.action')?.close()`))
+			b.do(t, evaluate(`document.querySelector('dialog[open]')?.close()`))
 		}
 	}
 }

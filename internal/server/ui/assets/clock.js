@@ -89,7 +89,7 @@ async function go(work) {
       throw err;
     });
     const to = Date.parse((await state()).time);
-    now.outcome = [`${stopped ? 'Stopped: ' : ''}${long(Math.round((to - from) / 1000))} have passed. `, h('a', { href: `#/events?${new URLSearchParams({ from: Math.floor(from), to: Math.ceil(to) })}` }, 'What happened in this time')];
+    now.outcome = [`${stopped ? 'Stopped: ' : ''}${long(Math.round((to - from) / 1000))} passed. `, h('a', { href: `#/events?${new URLSearchParams({ from: Math.floor(from), to: Math.ceil(to) })}` }, 'What happened in this time')];
   } catch (err) {
     now.outcome = errorText(err);
   }
@@ -136,8 +136,8 @@ function untilForm() {
   const kind = h('select');
   const namespace = text({ value: 'default', list: 'clock-namespaces' });
   const name = text({ required: true });
-  const condition = h('select', Object.entries(CONDITIONS).map(([value, title]) => h('option', { value }, title)));
-  const what = text({ required: true });
+  const condition = h('select', { onchange: () => { what.value = condition.value === 'condition' ? 'Complete' : ''; made.refresh(); } }, Object.entries(CONDITIONS).map(([value, title]) => h('option', { value }, title)));
+  const what = text({ value: 'Complete', required: true });
   const value = text({});
   const limit = text({ value: '24h', required: true });
   const rows = { namespace: field('Namespace', namespace), what: field('Condition', what), value: field('Value', value, 'empty for any') };

@@ -122,7 +122,7 @@ const link = (pod) => h('a', { href: objectAddress({ resource: 'pods', ...pod.me
 
 // warnings are what a drain destroys for good.
 function warnings(bare, local) {
-  return [bare && h('p.bad', `${plural(bare, 'pod')} of no controller will not come back.`), local && h('p.retried', `${plural(local, 'pod')} will lose the data of emptyDir volumes.`)];
+  return [bare > 0 && h('p.bad', `${plural(bare, 'pod')} of no controller will not come back.`), local > 0 && h('p.retried', `${plural(local, 'pod')} will lose the data of emptyDir volumes.`)];
 }
 
 const core = { group: '', version: 'v1', plural: 'pods' };

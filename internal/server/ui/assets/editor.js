@@ -8,7 +8,7 @@ export class Editor {
   constructor({ text, label, changed, check, leave }) {
     this.area = h('textarea', { 'aria-label': label, spellcheck: false, autocomplete: 'off', wrap: 'off', value: text });
     this.area.setAttribute('autocapitalize', 'off');
-    this.numbers = h('div.numbers', { 'aria-hidden': 'true' });
+    this.numbers = h('div.gutter', { 'aria-hidden': 'true' });
     this.beside = h('div.beside-lines', { 'aria-hidden': 'true' });
     this.el = h('div.editor', this.numbers, h('div.sheet', this.area, this.beside));
     this.changed = changed;

@@ -121,7 +121,7 @@ async function effectsOf(signal) {
 // subject names the request or the watch that a fault has affected.
 function subject({ stream, verb, subresource, resource, namespace, name }) {
   if (stream) return `the watch of ${kind(stream.resource) || 'everything'}`;
-  return [action({ verb, subresource }), kind(resource), object({ namespace, name })].filter(Boolean).join(' ');
+  return [action({ verb, subresource }), kind(resource), name ? object({ namespace, name }) : namespace && `in ${namespace}`].filter(Boolean).join(' ');
 }
 
 const by = ({ stream, user }) => (stream?.user || user ? `, ${shortUser(stream?.user || user)}` : '');
