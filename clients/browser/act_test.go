@@ -310,7 +310,7 @@ func (b *fixture) drain(t *testing.T) {
 	b.until(t, `document.querySelector('dialog .leaving .bad')?.textContent.includes('disruption budget keep needs')`)
 	eventually(t, nodes, node, func(n *corev1.Node) bool { return n.Spec.Unschedulable })
 	if *shots != "" {
-		b.shot(t, "dark-draining")
+		b.shot(t, "draining")
 	}
 	b.do(t, chromedp.Click(`dialog.action .choice button`))
 	b.begin(t, "#/object/pods/default/"+kept, "evict")

@@ -56,7 +56,7 @@ func (b *fixture) holdByPage(t *testing.T) {
 	if _, err := pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "late"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "nginx"}}}}); err != nil {
 		t.Fatal(err)
 	}
-	b.until(t, `document.querySelector('[data-fault="1"] .effects')?.textContent.includes('default/late')`)
+	b.until(t, `document.querySelector('[data-fault="1"] .strikes')?.textContent.includes('default/late')`)
 	if node := b.node(t, "late"); node != "" {
 		t.Errorf("the pod is on %s, though the scheduler has not heard of it", node)
 	}
@@ -64,7 +64,7 @@ func (b *fixture) holdByPage(t *testing.T) {
 		b.theme(t, theme)
 		b.legible(t, "faults, "+theme)
 	}
-	b.do(t, chromedp.Click(`[data-fault="1"] .effects a`))
+	b.do(t, chromedp.Click(`[data-fault="1"] .strikes a`))
 	b.until(t, `location.hash.startsWith('#/events/') && [...document.querySelectorAll('.fall.fault')].some((r) => r.textContent.includes('fault 1'))`)
 	b.open(t, "#/faults")
 	b.until(t, `document.querySelector('[data-fault="1"] button')`)
@@ -91,7 +91,7 @@ func (b *fixture) failByPage(t *testing.T) {
 	if !codes[0] || codes[1] || !codes[2] {
 		t.Errorf("the three writes: %v", codes)
 	}
-	b.until(t, `document.querySelector('[data-fault="2"] .effects')?.textContent.includes('create configmaps') && document.querySelector('[data-fault="2"] .effects').children.length === 1`)
+	b.until(t, `document.querySelector('[data-fault="2"] .strikes')?.textContent.includes('create configmaps') && document.querySelector('[data-fault="2"] .strikes').children.length === 1`)
 	b.addFault(t, "fairlead fault add slow --delay=10ms --times=-1", [2]string{"Action", "slow"}, [2]string{"Delay", "10ms"}, [2]string{"Writes", "-1"})
 	b.until(t, `document.querySelectorAll('[data-fault]').length === 2`)
 	b.do(t, chromedp.Click(`.bar button:not(.primary)`))

@@ -42,7 +42,7 @@ func (b *fixture) places(t *testing.T, made, scaled int64) []place {
 		{"why", "#/object/deployments.apps/default/stuck", `document.querySelectorAll('.why .parts > li').length > 1`, ""},
 		{"watchers", "#/watchers", `document.querySelectorAll('.row.watcher').length > 3`, ""},
 		{"queues", "#/queues", `document.querySelectorAll('.card').length > 2`, ""},
-		{"faults", "#/faults", `document.querySelector('.effects')`, ""},
+		{"faults", "#/faults", `document.querySelector('.strikes')`, ""},
 		{"fault", "#/faults", `document.querySelector('dialog.action')`, "[data-action=add]"},
 		{"travel", fmt.Sprintf("#/browse/pods?at=%d", scaled+8), `document.querySelectorAll('.list .row.cells').length > 1`, ""},
 		{"then", fmt.Sprintf("#/browse/deployments.apps?of=default%%2Fweb&at=%d", scaled), `document.querySelector('.side .yaml')`, ""},

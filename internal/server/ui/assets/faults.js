@@ -66,7 +66,7 @@ function view() {
   function done(id) {
     const list = effects.get(id) || [];
     if (!list.length) return null;
-    return [h('ul.effects', { 'aria-label': `What fault ${id} has done` }, list.slice(0, SHOWN).map((e) => h('li', moment(Date.parse(e.at)), h('span', ` ${e.what}: `,
+    return [h('ul.strikes', { 'aria-label': `What fault ${id} has done` }, list.slice(0, SHOWN).map((e) => h('li', moment(Date.parse(e.at)), h('span', ` ${e.what}: `,
       e.revision ? h('a', { href: `#/events/${e.revision}` }, e.text) : e.text, by(e), e.causes && [', because of ', h('a', { href: `#/events/${e.causes[0]}` }, e.causes[0])])))),
     list.length > SHOWN && h('p.dim', `and ${plural(list.length - SHOWN, 'earlier effect')}`)];
   }
