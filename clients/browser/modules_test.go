@@ -58,6 +58,22 @@ func (b *fixture) modules(t *testing.T) {
 			const other = align(plant(5), plant(5, 'nodes'));
 			claim(other.filter((l) => !l.sides[0]).length === 3 && other.filter((l) => !l.sides[1]).length === 3, 'effects of one tree only are lines, too');
 			claim(change(10, 15) === 0.5 && change(0, 1) === undefined, 'changes');`,
+		"until": `
+			const { parsePath, find, textOf } = await load('jsonpath.js'), { parseUntil } = await load('until.js'), { milliseconds } = await load('goduration.js');
+			const o = { metadata: { generation: 2, annotations: { 'a.b/c': 'x' } }, spec: { ports: [{ port: 80 }, { port: 81 }], none: null },
+				status: { succeeded: 3, conditions: [{ type: 'Ready', status: 'False' }, { type: 'Old', status: 'True', observedGeneration: 1 }] } };
+			for (const [path, want] of [['{.status.succeeded}', '3'], ['{$.spec.ports[1].port}', '81'], ['{.spec.ports[*].port}', '80,81'], ['{.spec.ports[-1].port}', '81'],
+				["{.metadata.annotations['a.b/c']}", 'x'], ['{.metadata.annotations.a\\.b/c}', 'x'], ['{.status.missing.deeper}', ''], ['{.spec.none}', ''], ['{.spec.ports[0]}', '{"port":80}']]) {
+				claim(find(parsePath(path), o).map(textOf).join() === want, path + ' is ' + find(parsePath(path), o).map(textOf).join());
+			}
+			for (const path of ['.status', '{}', '{.items[?(@.a==1)]}', '{..name}', '{.a', '{range .items[*]}']) claim(parsePath(path) === undefined, path + ' is refused');
+			for (const [text, now, never] of [['create', true, false], ['delete', false, true], ['condition=ready=false', true, false], ['condition=Ready', false, false], ['condition=Old', false, false],
+				['jsonpath={.status.succeeded}=3', true, false], ['jsonpath={.status.succeeded}=4', false, false], ['jsonpath={.spec.ports}', true, false], ['jsonpath={.spec.none}', false, false]]) {
+				claim(parseUntil(text)(o) === now && parseUntil(text)(undefined) === never, text);
+			}
+			for (const text of ['', 'exists', 'condition=', 'condition==True', 'jsonpath=', 'jsonpath={.a}=', 'jsonpath=.a']) claim(parseUntil(text) === undefined, text + ' is no condition');
+			for (const [text, ms] of [['1h0m0s', 3600e3], ['1.5s', 1500], ['24h', 864e5], ['500ms', 500], ['1h30m', 5400e3], ['1ns', 1e-6]]) claim(milliseconds(text) === ms, text + ' is ' + milliseconds(text));
+			for (const text of ['', '10', 'm', '-5m', '1d', '1h ', 'soon']) claim(Number.isNaN(milliseconds(text)), text + ' is no duration');`,
 		"axis": `
 			const { linear, logarithmic, clockTicks, zoom, pan, whole, isWhole } = await load('axis.js');
 			claim(linear(0, 100, 5).join() === '0,20,40,60,80,100' && linear(3, 3, 5).length === 0, 'linear: ' + linear(0, 100, 5));

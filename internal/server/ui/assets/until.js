@@ -13,7 +13,7 @@ export function parseUntil(text) {
   const condition = /^condition=([^=]+)(?:=(.+))?$/.exec(text);
   if (condition) return (o) => hasCondition(o, condition[1], condition[2] || 'True');
   const path = /^jsonpath=(\{.*\})(?:=(.+))?$/s.exec(text);
-  const steps = path && parsePath(path[1]);
+  const steps = path ? parsePath(path[1]) : undefined;
   return steps && ((o) => Boolean(o) && find(steps, o).some((v) => path[2] === undefined || textOf(v) === path[2]));
 }
 
