@@ -2,6 +2,7 @@
 // streams and queues that are computed from them.
 import { lines } from './api.js';
 import { action, object } from './format.js';
+import { tell } from './time.js';
 import { CONFLICT, duration, isHeartbeat, outcome, preciseTime, sent } from './life.js';
 
 export const MAX_EVENTS = 20000;
@@ -107,6 +108,7 @@ function addBatch(batch) {
     if (e.revision <= last()) continue;
     const event = summarize(e);
     events.push(event);
+    tell(event.began);
     link(event);
     fresh.push(event);
   }

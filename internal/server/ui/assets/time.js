@@ -1,4 +1,5 @@
-// The time of the cluster: the browser's, or that of a server with a virtual clock, as its responses have it.
+// The time of the cluster: the browser's, or that of a server with a virtual clock, as its responses and its events
+// have it.
 let virtual = false;
 let last = 0; // ms since 1970, of the virtual clock
 
