@@ -1,6 +1,6 @@
 // Package ui serves the page at /ui, which shows the lives of events: a live log, an event's hops and effects, an
 // object's states and their authors, watchers, queues, and any kept revision of an object. The page also changes
-// objects, follows logs and opens terminals.
+// objects, follows logs and opens terminals; where the server allows it, it injects faults and advances a virtual clock.
 //
 // The page is plain files (assets). Like any client, it reads its data from the API server: from /debug/lives,
 // /debug/watchers and /debug/why, from /metrics, and by lists at a revision; and it writes by the API's verbs.

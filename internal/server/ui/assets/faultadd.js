@@ -3,11 +3,9 @@ import { h } from './dom.js';
 import { json, post, resources } from './api.js';
 import { confirm, field } from './dialog.js';
 import { groupKinds } from './kinds.js';
-import { commandLine } from './kubectl.js';
+import { fairlead } from './kubectl.js';
 import { shortUser } from './format.js';
 import { facets } from './store.js';
-
-export const fairlead = (...words) => commandLine('fairlead', ...words);
 
 // The actions, with their effect and the fields that they have besides client, kind and namespace.
 const ACTIONS = {

@@ -1,7 +1,8 @@
 // The faults in force: what each does, what it has done, and how to add and remove them.
 import { h } from './dom.js';
 import { json, lives, request } from './api.js';
-import { addFault, fairlead } from './faultadd.js';
+import { addFault } from './faultadd.js';
+import { fairlead } from './kubectl.js';
 import { confirm } from './dialog.js';
 import { toolView } from './tools.js';
 import { action, kind, moment, object, plural, shortUser } from './format.js';
