@@ -5,5 +5,6 @@
 //
 // Explain knows the status of Kubernetes' own kinds; of other kinds it reads the common
 // parts: deletion, finalizers, generation and conditions. It makes no requests: a Subject
-// has all of its input.
+// has all of its input. Relations finds what an object owns, uses and is used by, of which
+// Links are those for which it waits.
 package why

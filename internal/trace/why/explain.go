@@ -244,7 +244,7 @@ func isProblem(kind, status string) bool {
 		negative = negative || strings.Contains(kind, word)
 	}
 	switch kind {
-	case "Complete", "SuccessCriteriaMet", "Suspended", "DisruptionTarget", "PodReadyToStartContainers", "ContainersReady", "Initialized", "PodScheduled", "ScalingLimited", "FailureTarget":
+	case "Complete", "SuccessCriteriaMet", "Suspended", "DisruptionTarget", "PodReadyToStartContainers", "ContainersReady", "Initialized", "PodScheduled", "ScalingLimited", "FailureTarget", "Unused":
 		return false // explained by the kind's own rule, or relevant only when True
 	}
 	return negative == (status == "True") // Unknown signals a problem too

@@ -56,7 +56,7 @@ func (s *Subject) Waits() bool { return s.brief().Waits }
 
 // brief explains an object without its Events and lives, and without its parts, except a Service's, by which it waits.
 func (s *Subject) brief() Explanation {
-	b := Subject{Kind: s.Kind, Resource: s.Resource, Namespace: s.Namespace, Name: s.Name, Object: s.Object, Alike: s.Alike, Parts: s.Parts}
+	b := Subject{Kind: s.Kind, Resource: s.Resource, Namespace: s.Namespace, Name: s.Name, Object: s.Object, Alike: s.Alike, Parts: s.Parts, Forbidden: s.Forbidden}
 	if s.Kind != "Service" {
 		b.Parts = absent(s.Parts)
 	}

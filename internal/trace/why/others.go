@@ -9,7 +9,7 @@ import (
 
 // ingress describes an ingress.
 func (a *Explanation) ingress(s *Subject) {
-	services := s.ingressServices()
+	services := s.routes()
 	a.State = fmt.Sprintf("routes to %s", strings.Join(services, ", "))
 	if len(services) == 0 {
 		a.State = "routes to no Service"
