@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"fairlead.dev/internal/client/lives"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/internal/resource/metrics"
@@ -263,7 +264,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if err != nil {
 		return err
 	}
-	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, why.Path: explained(s)}
+	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, why.Path: explained(s), lives.MapPath: mapped(s)}
 	if options.Front == nil { // which does not serve the page
 		c.Paths[ui.LinksPath] = page.Links()
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"path"
 	"strings"
 
 	"fairlead.dev/client"
@@ -19,44 +20,53 @@ import (
 )
 
 // explained serves why.Path, as JSON, or as the text of `fairlead why` for a client that asks for text/plain. It reads the input
-// of an explanation as the requesting user, through the handler in memory, so that users see only data that they may read.
+// of an explanation as the requesting user, so that users see only data that they may read.
 func explained(s *server.Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, err := explain(s, r)
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
-		if err != nil {
-			status := statusOf(err)
-			w.WriteHeader(int(status.Code))
-			_ = json.NewEncoder(w).Encode(status)
-			return
-		}
-		// A write fails if the client has gone.
-		if strings.HasPrefix(r.Header.Get("Accept"), "text/plain") {
+		if err == nil && strings.HasPrefix(r.Header.Get("Accept"), "text/plain") {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_ = answer.Print(w, show.Palette{})
+			w.Header().Set("Cache-Control", "no-store")
+			_ = answer.Print(w, show.Palette{}) // fails if the client has gone
 			return
 		}
-		_ = json.NewEncoder(w).Encode(answer)
+		respond(w, answer, err)
 	})
 }
 
-func explain(s *server.Server, r *http.Request) (why.Answer, error) {
+// respond writes a value as JSON, or the Status of an error.
+func respond(w http.ResponseWriter, v any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if err != nil {
+		status := statusOf(err)
+		w.WriteHeader(int(status.Code))
+		v = status
+	}
+	_ = json.NewEncoder(w).Encode(v) // fails if the client has gone
+}
+
+// asUser returns a client that makes requests as the user of a GET request, through the handler in memory.
+func asUser(s *server.Server, r *http.Request) (*client.Client, error) {
 	user, ok := auth.UserFrom(r.Context())
 	if !ok {
 		return nil, apierrors.NewUnauthorized("the request has no user")
 	}
 	if r.Method != http.MethodGet {
-		return nil, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: "explanations"}, r.Method)
+		return nil, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: path.Base(r.URL.Path)}, r.Method)
+	}
+	return client.New(&rest.Config{Host: "http://fairlead.in-process", Transport: server.Transport(s, user)}, client.Options{UserAgent: r.UserAgent()})
+}
+
+func explain(s *server.Server, r *http.Request) (why.Answer, error) {
+	c, err := asUser(s, r)
+	if err != nil {
+		return nil, err
 	}
 	q := r.URL.Query()
 	resource, name := q.Get("resource"), q.Get("name")
 	if (resource == "") != (name == "") {
 		return nil, apierrors.NewBadRequest("the query parameters resource and name belong together; without them the explanation is that of the whole cluster")
-	}
-	c, err := client.New(&rest.Config{Host: "http://fairlead.in-process", Transport: server.Transport(s, user)}, client.Options{UserAgent: r.UserAgent()})
-	if err != nil {
-		return nil, err
 	}
 	if resource == "" {
 		return lives.Survey(r.Context(), c)

@@ -34,16 +34,24 @@ func gather(ctx context.Context, c *client.Client) (gatherer, error) {
 // Subject reads the input of why.Explain for an object. kind is any name that Resource
 // accepts. The Subject of an object that neither exists nor has lives is Unknown.
 func Subject(ctx context.Context, c *client.Client, kind, namespace, name string) (why.Subject, error) {
-	for _, part := range []string{namespace, name} {
-		if wrong := content.IsPathSegmentName(part); len(wrong) > 0 {
-			return why.Subject{}, apierrors.NewBadRequest(fmt.Sprintf("%q %s", part, strings.Join(wrong, ", ")))
-		}
+	if err := segments(namespace, name); err != nil {
+		return why.Subject{}, err
 	}
 	g, err := gather(ctx, c)
 	if err != nil {
 		return why.Subject{}, err
 	}
 	return g.subject(ctx, kind, namespace, name)
+}
+
+// segments checks that texts can be segments of a path.
+func segments(parts ...string) error {
+	for _, part := range parts {
+		if wrong := content.IsPathSegmentName(part); len(wrong) > 0 {
+			return apierrors.NewBadRequest(fmt.Sprintf("%q %s", part, strings.Join(wrong, ", ")))
+		}
+	}
+	return nil
 }
 
 // get makes a request and decodes its JSON response.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/url"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -110,38 +109,21 @@ func (m *model) read(ctx context.Context) error {
 
 // readKind reads the objects of a kind, or, if full is unset, those that are being deleted.
 func (m *model) readKind(ctx context.Context, r client.APIResource, name string, full bool) error {
-	q := client.Request{Path: Collection(r, ""), Query: url.Values{"limit": {strconv.Itoa(pageSize)}}}
-	if !full {
-		q.Accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
-	}
 	kind := &objects{named: map[[2]string]*why.Subject{}, within: map[string][]*why.Subject{}}
 	m.kinds[name], m.order = kind, append(m.order, name)
-	for {
-		var page struct {
-			Metadata struct{ Continue string }
-			Items    []map[string]any
+	err := m.pages(ctx, r, "", full, func(o map[string]any) {
+		m.count++
+		if full || metadata(o, "deletionTimestamp") != "" {
+			m.add(kind, subjectOf(r, metadata(o, "namespace"), metadata(o, "name"), o))
 		}
-		err := m.get(ctx, q, &page)
-		switch {
-		case apierrors.IsForbidden(err):
-			m.forbidden = append(m.forbidden, name)
-			return nil
-		case apierrors.IsNotFound(err), apierrors.IsServiceUnavailable(err), apierrors.IsMethodNotSupported(err):
-			return nil // an API service that does not answer is a problem of its own
-		case err != nil:
-			return err
-		}
-		for _, o := range page.Items {
-			m.count++
-			if full || metadata(o, "deletionTimestamp") != "" {
-				m.add(kind, subjectOf(r, metadata(o, "namespace"), metadata(o, "name"), o))
-			}
-		}
-		if page.Metadata.Continue == "" {
-			return nil
-		}
-		q.Query.Set("continue", page.Metadata.Continue)
+	})
+	switch {
+	case apierrors.IsForbidden(err):
+		m.forbidden = append(m.forbidden, name)
+	case err != nil && !silent(err):
+		return err
 	}
+	return nil
 }
 
 func (m *model) add(kind *objects, s why.Subject) {
