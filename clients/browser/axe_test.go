@@ -34,6 +34,7 @@ func TestAccessibility(t *testing.T) {
 	b := newFixture(t)
 	made, scaled := b.story(t, 4)
 	b.stuck(t)
+	b.harbour(t)
 	b.do(t, chromedp.Navigate(b.cp.URL()+"/ui/login"))
 	b.until(t, `document.querySelector('#form')`)
 	b.axe(t, "login")

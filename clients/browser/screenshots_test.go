@@ -35,6 +35,10 @@ func (b *fixture) places(t *testing.T, made, scaled int64) []place {
 		{"tree", fmt.Sprintf("#/events/%d/tree", scaled), `document.querySelectorAll('.row.node').length > 9`, ""},
 		{"browse", "#/browse/pods", `document.querySelectorAll('.list .tone').length > 3 && document.querySelector('.kinds a')`, ""},
 		{"beside", "#/browse/pods?of=default%2F" + b.pod(t, "app=web"), `document.querySelector('.side .why .badge')`, ""},
+		{"map", harbourMap + "&show=drawing", mapCard("6 Pods: 6 Running"), ""},
+		{"maplist", harbourMap + "&show=list", `document.querySelector('.maplist li')`, ""},
+		{"maparound", "#/map?namespace=harbour&resource=pods&name=adrift&steps=2&show=drawing", mapCard("Pod harbour/adrift"), ""},
+		{"related", "#/object/deployments.apps/harbour/crane?part=related", `document.querySelector('.related h3')`, ""},
 		{"yaml", "#/object/deployments.apps/default/web?part=yaml", `document.querySelector('.yaml .key')`, ""},
 		{"history", "#/object/deployments.apps/default/web?part=history", `document.querySelectorAll('.change').length > 3`, ""},
 		{"compare", fmt.Sprintf("#/object/deployments.apps/default/web?part=history&show=compare&from=%d", scaled), `document.querySelector('.compared .change')`, ""},
@@ -89,6 +93,7 @@ func TestShots(t *testing.T) {
 	b := newFixture(t)
 	made, scaled := b.story(t, 4)
 	b.stuck(t)
+	b.harbour(t)
 	b.do(t, chromedp.Navigate(b.cp.PageURL()))
 	b.until(t, `location.pathname === '/ui/' && document.querySelector('.problem')`)
 	b.busy(t)

@@ -3,7 +3,7 @@
 // objects, follows logs and opens terminals; where the server allows it, it injects faults and advances a virtual clock.
 //
 // The page is plain files (assets). Like any client, it reads its data from the API server: from /debug/lives,
-// /debug/watchers and /debug/why, from /metrics, and by lists at a revision; and it writes by the API's verbs.
+// /debug/watchers, /debug/why and /debug/map, from /metrics, and by lists at a revision; and it writes by the API's verbs.
 //
 // # Access
 //

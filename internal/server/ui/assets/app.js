@@ -9,6 +9,7 @@ import { openSearch } from './search.js';
 import { eventsView } from './events.js';
 import { compareView } from './compare.js';
 import { browseView } from './browse.js';
+import { mapView } from './map.js';
 import { objectView } from './object.js';
 import { watchersView } from './watchers.js';
 import { queuesView } from './queues.js';
@@ -18,8 +19,8 @@ import { offered, session } from './tools.js';
 
 // A view is a function that returns {el, update(args), keydown(e), title(), destroy()}; args is the rest
 // of the address.
-const views = { overview: overviewView, browse: browseView, object: objectView, events: eventsView, compare: compareView, watchers: watchersView, queues: queuesView, faults: faultsView, clock: clockView };
-const tabs = [['overview', 'Overview'], ['browse', 'Browse'], ['events', 'Events'], ['watchers', 'Watchers'], ['queues', 'Queues']];
+const views = { overview: overviewView, browse: browseView, map: mapView, object: objectView, events: eventsView, compare: compareView, watchers: watchersView, queues: queuesView, faults: faultsView, clock: clockView };
+const tabs = [['overview', 'Overview'], ['browse', 'Browse'], ['map', 'Map'], ['events', 'Events'], ['watchers', 'Watchers'], ['queues', 'Queues']];
 const tabOf = { object: 'browse', compare: 'events' }; // a view without a tab of its own
 
 const $ = (id) => document.getElementById(id);
@@ -97,7 +98,7 @@ function theme() {
 const keys = [
   ['Ctrl-K', 'search everything'], ['1 … 9', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
   ['/', 'filter'], ['p', 'pause or resume the log'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['f x s', 'fold equal subtrees, critical path, statistics'], ['+ - 0 [ ]', 'zoom and move in time'], ['d', 'compare the tree with the one before'], ['o y', 'the object: its explanation and its timeline'],
-  ['h l ← →', 'fold, unfold; previous, next revision'],
+  ['h l ← →', 'fold, unfold; previous, next revision'], ['← → ↑ ↓', 'on a map, along the relations'],
   ['a e', 'the actions on the object; edit its YAML'], ['t', 'dark or light'], ['?', 'this help'],
 ];
 

@@ -89,3 +89,6 @@ export const browseAddress = (resource, filter = {}) => {
   const query = new URLSearchParams(Object.entries(filter).filter(([, v]) => v));
   return `#/browse/${encodeURIComponent(resource)}${[...query.keys()].length ? `?${query}` : ''}`;
 };
+
+// mapAddress is the address of a map: of a namespace, or around an object.
+export const mapAddress = (of) => `#/map?${new URLSearchParams(Object.entries(of).filter(([, v]) => v))}`;

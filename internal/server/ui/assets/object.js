@@ -5,6 +5,7 @@ import { actionsBar } from './actions.js';
 import { address } from './address.js';
 import { logsPart } from './logs.js';
 import { present } from './present.js';
+import { relatedPart } from './related.js';
 import { terminalPart } from './terminal.js';
 import { timeline } from './timeline.js';
 import { whyCard } from './why.js';
@@ -16,6 +17,7 @@ import { browseAddress, kind, object, objectAddress } from './format.js';
 // update when the address has changed. The parts of pods alone name the access that they need.
 const parts = [
   ['', 'Why', (about) => whyCard(about)],
+  ['related', 'Related', (about) => relatedPart(about)],
   ['yaml', 'YAML', (about, done) => yamlPart(about, done)],
   ['logs', 'Logs', (about) => logsPart(about), ['get', 'log']],
   ['terminal', 'Terminal', (about) => terminalPart(about), ['create', 'exec']],
