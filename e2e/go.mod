@@ -2,11 +2,21 @@ module fairlead.dev/e2e
 
 go 1.26.0
 
-require fairlead.dev v0.0.0
+require (
+	fairlead.dev v0.0.0
+	fairlead.dev/testcluster v0.0.0
+)
 
-tool go.etcd.io/etcd/etcdctl/v3
+tool (
+	go.etcd.io/etcd/etcdctl/v3
+	go.etcd.io/etcd/etcdutl/v3
+	go.etcd.io/etcd/server/v3
+)
 
-replace fairlead.dev => ../
+replace (
+	fairlead.dev => ../
+	fairlead.dev/testcluster => ../testcluster
+)
 
 require (
 	github.com/anishathalye/porcupine v1.0.3
@@ -46,6 +56,7 @@ require (
 	github.com/muesli/cancelreader v0.2.2 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/xo/terminfo v1.0.0 // indirect
+	go.etcd.io/etcd/etcdutl/v3 v3.7.3 // indirect
 	gopkg.in/go-jose/go-jose.v2 v2.6.3 // indirect
 	k8s.io/cluster-bootstrap v0.37.2 // indirect
 )

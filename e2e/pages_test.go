@@ -8,104 +8,187 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
-// pages are the pages of docs whose commands are run as they stand, from the first to the last, in one shell: in the
-// repository, or in an empty folder.
-var pages = []struct {
-	name       string
-	repository bool
-}{
-	{"tutorial.md", true},
-	{"howto/backup.md", false},
-	{"howto/ci.md", true},
-	{"howto/gpus.md", false},
-	{"howto/node-failure.md", false},
-}
-
 // pageTimeout bounds the commands of a page, which build programs too.
 const pageTimeout = 10 * time.Minute
 
-// TestPages runs the commands of pages, for a user with an empty home directory. A block of text after commands is their output,
-// with ... for any text.
+// TestPages runs the commands of README.md and of each page in docs as they stand, from the first to the last, in one shell, for a
+// user with an empty home directory. page describes the form. $REPOSITORY is this repository.
 func TestPages(t *testing.T) {
-	for _, page := range pages {
-		t.Run(page.name, func(t *testing.T) {
-			home := t.TempDir()
-			t.Cleanup(func() { deleteInstances(t, home) })
-			blocks := blocksOf(t, page.name)
-			ctx, stop := context.WithTimeout(t.Context(), pageTimeout)
-			defer stop()
-			shell := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script(blocks))
-			shell.Env = pageEnvironment(t, home)
-			if shell.Dir = ".."; !page.repository {
-				shell.Dir = t.TempDir()
-			}
-			out, err := shell.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			checkOutputs(t, blocks, string(out))
+	for _, name := range pageNames(t) {
+		p := readPage(t, name)
+		if !p.runs() {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p.run(t)
 		})
 	}
 }
 
-// block is a fenced block of a page.
-type block struct{ language, text string }
+// run runs the commands of a page, and compares what they print.
+func (p *page) run(t *testing.T) {
+	home := t.TempDir()
+	t.Cleanup(func() { deleteInstances(t, home) })
+	dir := ".."
+	if !p.repository {
+		dir = t.TempDir()
+	}
+	p.replace(t, dir)
+	outputs := t.TempDir()
+	ctx, stop := context.WithTimeout(t.Context(), pageTimeout)
+	defer stop()
+	shell := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", p.script(outputs))
+	shell.Env = pageEnvironment(t, home)
+	if shell.Dir = dir; p.repository {
+		// It goes before a server of the repository, such as a developer runs.
+		shell.Env = append(shell.Env, "KUBECONFIG="+filepath.Join(home, ".kube", "config"))
+	}
+	shell.WaitDelay = patience // the commands in the background hold the pipes of a shell that was killed
+	out, err := shell.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p.check(t, string(out), outputs)
+}
 
-var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
-
-func blocksOf(t *testing.T, page string) (all []block) {
+// replace puts the values of this run in the place of the texts that the page names.
+func (p *page) replace(t *testing.T, dir string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "docs", page))
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
-		all = append(all, block{m[1], m[2]})
+	var pairs []string
+	for _, r := range p.replacements {
+		with := strings.ReplaceAll(r.with, "{dir}", dir)
+		if strings.Contains(with, "{port}") {
+			with = strings.ReplaceAll(with, "{port}", freePort(t))
+		}
+		pairs = append(pairs, r.text, with)
 	}
-	if script(all) == "" {
-		t.Fatalf("docs/%s has no commands", page)
+	all := strings.NewReplacer(pairs...)
+	for i := range p.parts {
+		p.parts[i].text, p.parts[i].command = all.Replace(p.parts[i].text), all.Replace(p.parts[i].command)
 	}
-	return all
 }
 
-// blockEnd is a line after the output of a block of commands.
-const blockEnd = "@@ end of block"
+// partEnd is a line after the output of a part of a page.
+const partEnd = "@@ end of part"
 
-// script returns all commands of a page.
-func script(blocks []block) string {
+// script returns all commands of a page. Those in the background write to files in a directory, and end with the shell.
+func (p *page) script(outputs string) string {
 	var s strings.Builder
-	for _, b := range blocks {
-		if b.language == "sh" {
-			fmt.Fprintf(&s, "%s\necho '%s'\n", b.text, blockEnd)
+	s.WriteString("trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n")
+	for i, part := range p.parts {
+		switch {
+		case part.kind == pageCommands && part.background:
+			for line := range strings.Lines(joinLines(part.text)) {
+				fmt.Fprintf(&s, "background=%s\n%s >>$background 2>&1 &\n", outputFile(outputs, i), withoutComment(line))
+			}
+		case part.kind == pageCommands:
+			s.WriteString(part.text)
+		case part.kind == pageInput:
+			fmt.Fprintf(&s, "%s <<'@@ end of input'\n%s@@ end of input\n", part.command, part.text)
+		default:
+			continue
 		}
+		fmt.Fprintf(&s, "\necho '%s'\n", partEnd)
 	}
 	return s.String()
 }
 
-// checkOutputs compares the outputs of commands with the blocks of text after them.
-func checkOutputs(t *testing.T, blocks []block, out string) {
+func outputFile(dir string, part int) string { return filepath.Join(dir, strconv.Itoa(part)) }
+
+// joinLines puts each command with continued lines on one line.
+func joinLines(text string) string {
+	return strings.ReplaceAll(text, "\\\n", " ")
+}
+
+var comment = regexp.MustCompile(`\s+#\s.*`)
+
+func withoutComment(line string) string {
+	return comment.ReplaceAllString(strings.TrimSpace(line), "")
+}
+
+// check compares what the commands have printed with the page.
+func (p *page) check(t *testing.T, out, outputs string) {
 	t.Helper()
-	outputs := strings.Split(out, blockEnd+"\n")
+	printed := strings.Split(out, partEnd+"\n")
 	last := ""
-	for _, b := range blocks {
-		switch b.language {
-		case "sh":
-			last, outputs = outputs[0], outputs[1:]
-		case "text":
-			for line := range strings.Lines(b.text) {
-				pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(line)), `\.\.\.`, ".*")
-				if !regexp.MustCompile("(?m)^\\s*" + pattern + "\\s*$").MatchString(last) {
-					t.Errorf("the page has %q, the commands print\n%s", strings.TrimSpace(line), last)
+	for i, part := range p.parts {
+		switch part.kind {
+		case pageCommands, pageInput:
+			last, printed = printed[0], printed[1:]
+			if part.background {
+				text, err := os.ReadFile(outputFile(outputs, i))
+				if err != nil {
+					t.Fatal(err)
 				}
+				last = string(text)
 			}
+		case pageOutput:
+			checkOutput(t, part.text, last)
 		}
 	}
 }
+
+// checkOutput checks that each line of a page is printed. In the page ... stands for any text, a word with a digit for any word, and
+// a bar for any bar.
+func checkOutput(t *testing.T, page, printed string) {
+	t.Helper()
+	for line := range strings.Lines(page) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if !linePattern(line).MatchString(printed) {
+			t.Errorf("the page has %q, the commands print\n%s", line, printed)
+		}
+	}
+}
+
+var lineTokens = regexp.MustCompile(`\.\.\.|\s+|[█·▁▂▃▄▅▆▇]+|[\pL\pN]*\pN[\pL\pN.]*|[^\s█·▁▂▃▄▅▆▇\pL\pN]|\pL+`)
+
+func linePattern(line string) *regexp.Regexp {
+	pattern := lineTokens.ReplaceAllStringFunc(line, func(token string) string {
+		switch {
+		case token == "...":
+			return ".*"
+		case strings.TrimSpace(token) == "":
+			return `\s+`
+		case strings.ContainsAny(token, "█·▁▂▃▄▅▆▇"):
+			return "[█·▁▂▃▄▅▆▇]+"
+		case strings.ContainsAny(token, "0123456789"):
+			return `[\pL\pN.]+`
+		}
+		return regexp.QuoteMeta(token)
+	})
+	return regexp.MustCompile("(?m)^\\s*" + pattern + "\\s*$")
+}
+
+// pagePrograms builds the programs of etcd that pages use, besides those of TestMain.
+var pagePrograms = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(filepath.Dir(bin.fairlead), "etcd")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	for _, b := range []struct{ name, program string }{
+		{"etcd", "go.etcd.io/etcd/server/v3"},
+		{"etcdutl", "go.etcd.io/etcd/etcdutl/v3"},
+	} {
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, b.name), b.program).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	return dir, nil
+})
 
 // pageEnvironment is that of a user with an empty home directory, and the built programs in PATH.
 func pageEnvironment(t *testing.T, home string) []string {
@@ -124,10 +207,17 @@ func pageEnvironment(t *testing.T, home string) []string {
 		}
 		env = append(env, name+"="+strings.TrimSpace(string(value)))
 	}
+	etcd, err := pagePrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	gobin := filepath.Join(home, "go", "bin")
-	// KUBECONFIG goes before a server of the repository, such as a developer runs.
-	return append(env, "HOME="+home, "KUBECONFIG="+filepath.Join(home, ".kube", "config"), "GOBIN="+gobin,
-		"PATH="+strings.Join([]string{gobin, filepath.Dir(bin.fairlead), os.Getenv("PATH")}, string(os.PathListSeparator)))
+	return append(env, "HOME="+home, "REPOSITORY="+repository, "GOBIN="+gobin,
+		"PATH="+strings.Join([]string{gobin, filepath.Dir(bin.fairlead), etcd, os.Getenv("PATH")}, string(os.PathListSeparator)))
 }
 
 // deleteInstances deletes the servers that a page has left behind.
