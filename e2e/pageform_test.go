@@ -17,7 +17,7 @@ import (
 // program that compiles. Comments in HTML, which readers do not see, say what else the tests do:
 //
 //	<!-- test: in the repository -->           the page's commands run there, in place of an empty directory
-//	<!-- test: replace TEXT WITH -->           on the whole page; {port} is a free port, {dir} the directory
+//	<!-- test: replace TEXT WITH -->           on the whole page; {port} is a free port, {dir} the directory, {home} the user's
 //	<!-- test: run COMMANDS -->                more commands, such as those that prepare the page's next ones
 //	<!-- test: background -->                  each command of the next block runs until the page's end
 //	<!-- test: input of COMMAND -->            the next block is the command's standard input
@@ -54,7 +54,7 @@ const (
 )
 
 // generatedPages are made by the tests of packages.
-var generatedPages = []string{"docs/commands.md"}
+var generatedPages = []string{"docs/commands.md", "docs/metrics.md"}
 
 // pageNames returns the paths of all pages, in the repository.
 func pageNames(t *testing.T) []string {

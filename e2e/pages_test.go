@@ -41,7 +41,7 @@ func (p *page) run(t *testing.T) {
 	if !p.repository {
 		dir = t.TempDir()
 	}
-	p.replace(t, dir)
+	p.replace(t, strings.NewReplacer("{dir}", dir, "{home}", home))
 	outputs := t.TempDir()
 	ctx, stop := context.WithTimeout(t.Context(), pageTimeout)
 	defer stop()
@@ -60,15 +60,11 @@ func (p *page) run(t *testing.T) {
 }
 
 // replace puts the values of this run in the place of the texts that the page names.
-func (p *page) replace(t *testing.T, dir string) {
+func (p *page) replace(t *testing.T, places *strings.Replacer) {
 	t.Helper()
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var pairs []string
 	for _, r := range p.replacements {
-		with := strings.ReplaceAll(r.with, "{dir}", dir)
+		with := places.Replace(r.with)
 		if strings.Contains(with, "{port}") {
 			with = strings.ReplaceAll(with, "{port}", freePort(t))
 		}

@@ -26,6 +26,52 @@ import (
 func TestMetrics(t *testing.T) {
 	cp := controlplanetest.Start(t, controlplane.Options{Controllers: []string{"serviceaccount"}, Trace: trace.New(trace.Options{})})
 	c := controlplanetest.Client(t, cp)
+	admitAndRefuse(t, c)
+	answer, err := c.REST().Do(t.Context(), client.Request{Path: "/metrics", Accept: "text/plain"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]bool{}
+	for line := range strings.SplitSeq(string(answer.Body), "\n") {
+		lines[line] = true
+	}
+	for _, want := range []string{
+		`apiserver_admission_webhook_request_total{code="403",name="refuses.example.com",operation="CREATE",rejected="true",type="validating"} 1`,
+		`apiserver_admission_webhook_request_total{code="503",name="gone.example.com",operation="CREATE",rejected="false",type="validating"} 1`,
+		`apiserver_admission_webhook_rejection_count{error_type="no_error",name="refuses.example.com",operation="CREATE",rejection_code="403",type="validating"} 1`,
+		`apiserver_admission_webhook_fail_open_count{name="gone.example.com",type="validating"} 1`,
+		`apiserver_admission_webhook_admission_duration_seconds_bucket{name="refuses.example.com",operation="CREATE",rejected="true",type="validating",le="25"} 1`,
+		`apiserver_admission_controller_admission_duration_seconds_count{name="ValidatingAdmissionWebhook",operation="CREATE",rejected="true",type="validate"} 1`,
+		`apiserver_admission_controller_admission_duration_seconds_bucket{name="ValidatingAdmissionPolicy",operation="CREATE",rejected="true",type="validate",le="+Inf"} 1`,
+		`apiserver_validating_admission_policy_check_total{enforcement_action="deny",error_type="invalid_error",policy="small",policy_binding="everywhere"} 1`,
+		`apiserver_validating_admission_policy_check_total{enforcement_action="audit",error_type="invalid_error",policy="small",policy_binding="everywhere"} 1`,
+		`apiserver_validating_admission_policy_check_duration_seconds_count{enforcement_action="deny",error_type="invalid_error",policy="small",policy_binding="everywhere"} 1`,
+		`apiserver_mutating_admission_policy_check_total{error_type="no_error",policy="marks",policy_binding="everywhere"} 1`,
+		`apiserver_mutating_admission_policy_check_duration_seconds_count{error_type="no_error",policy="marks",policy_binding="everywhere"} 1`,
+		`workqueue_depth{name="serviceaccount"} 0`,
+		`workqueue_retries_total{name="serviceaccount"} 0`,
+	} {
+		if !lines[want] {
+			name, _, _ := strings.Cut(want, "{")
+			t.Errorf("there is no\n  %s\namong\n%s", want, strings.Join(linesOf(lines, name), "\n"))
+		}
+	}
+	for _, want := range []string{
+		"process_resident_memory_bytes ",
+		"go_goroutines ",
+		`apiserver_watch_events_total{group="",resource="serviceaccounts",version="v1"} `,
+		`apiserver_watch_events_sizes_bucket{group="",resource="serviceaccounts",version="v1",le="131072"} `,
+		`workqueue_adds_total{name="serviceaccount"} `,
+	} {
+		if found := linesOf(lines, want); len(found) != 1 || strings.HasSuffix(found[0], " 0") {
+			t.Errorf("%s is %q", want, found)
+		}
+	}
+}
+
+// admitAndRefuse has objects admitted, changed and refused by webhooks and policies.
+func admitAndRefuse(t *testing.T, c *client.Client) {
+	t.Helper()
 	ctx := t.Context()
 	waittest.One(t, client.For[*corev1.ServiceAccount](c).Namespace("default"), "default", "the service account", func(*corev1.ServiceAccount) bool { return true })
 
@@ -96,47 +142,6 @@ func TestMetrics(t *testing.T) {
 	}
 	if _, err := client.For[*corev1.Secret](c).Namespace("default").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}}); err == nil {
 		t.Error("the policy is not enforced")
-	}
-
-	answer, err := c.REST().Do(ctx, client.Request{Path: "/metrics", Accept: "text/plain"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := map[string]bool{}
-	for line := range strings.SplitSeq(string(answer.Body), "\n") {
-		lines[line] = true
-	}
-	for _, want := range []string{
-		`apiserver_admission_webhook_request_total{code="403",name="refuses.example.com",operation="CREATE",rejected="true",type="validating"} 1`,
-		`apiserver_admission_webhook_request_total{code="503",name="gone.example.com",operation="CREATE",rejected="false",type="validating"} 1`,
-		`apiserver_admission_webhook_rejection_count{error_type="no_error",name="refuses.example.com",operation="CREATE",rejection_code="403",type="validating"} 1`,
-		`apiserver_admission_webhook_fail_open_count{name="gone.example.com",type="validating"} 1`,
-		`apiserver_admission_webhook_admission_duration_seconds_bucket{name="refuses.example.com",operation="CREATE",rejected="true",type="validating",le="25"} 1`,
-		`apiserver_admission_controller_admission_duration_seconds_count{name="ValidatingAdmissionWebhook",operation="CREATE",rejected="true",type="validate"} 1`,
-		`apiserver_admission_controller_admission_duration_seconds_bucket{name="ValidatingAdmissionPolicy",operation="CREATE",rejected="true",type="validate",le="+Inf"} 1`,
-		`apiserver_validating_admission_policy_check_total{enforcement_action="deny",error_type="invalid_error",policy="small",policy_binding="everywhere"} 1`,
-		`apiserver_validating_admission_policy_check_total{enforcement_action="audit",error_type="invalid_error",policy="small",policy_binding="everywhere"} 1`,
-		`apiserver_validating_admission_policy_check_duration_seconds_count{enforcement_action="deny",error_type="invalid_error",policy="small",policy_binding="everywhere"} 1`,
-		`apiserver_mutating_admission_policy_check_total{error_type="no_error",policy="marks",policy_binding="everywhere"} 1`,
-		`apiserver_mutating_admission_policy_check_duration_seconds_count{error_type="no_error",policy="marks",policy_binding="everywhere"} 1`,
-		`workqueue_depth{name="serviceaccount"} 0`,
-		`workqueue_retries_total{name="serviceaccount"} 0`,
-	} {
-		if !lines[want] {
-			name, _, _ := strings.Cut(want, "{")
-			t.Errorf("there is no\n  %s\namong\n%s", want, strings.Join(linesOf(lines, name), "\n"))
-		}
-	}
-	for _, want := range []string{
-		"process_resident_memory_bytes ",
-		"go_goroutines ",
-		`apiserver_watch_events_total{group="",resource="serviceaccounts",version="v1"} `,
-		`apiserver_watch_events_sizes_bucket{group="",resource="serviceaccounts",version="v1",le="131072"} `,
-		`workqueue_adds_total{name="serviceaccount"} `,
-	} {
-		if found := linesOf(lines, want); len(found) != 1 || strings.HasSuffix(found[0], " 0") {
-			t.Errorf("%s is %q", want, found)
-		}
 	}
 }
 

@@ -1,0 +1,238 @@
+package controlplane_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/controllers/podcontrol/waittest"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
+	"fairlead.dev/trace"
+)
+
+var update = flag.Bool("update", false, "write docs/metrics.md anew")
+
+const metricsPage = "../../docs/metrics.md"
+
+// TestMetricsPage checks that docs/metrics.md has all metrics of a control plane that has admitted, refused, reconciled, scheduled
+// and run objects, as the server describes them.
+func TestMetricsPage(t *testing.T) {
+	const maxBody = 100_000
+	cp := controlplanetest.Start(t, controlplane.Options{
+		Controllers: controlplane.ControllerNames(), Scheduler: true, Nodes: 1, Trace: trace.New(trace.Options{}),
+		Limits: controlplane.Limits{MaxBodyBytes: maxBody},
+	})
+	c := controlplanetest.Client(t, cp)
+	admitAndRefuse(t, c)
+	runDeployment(t, c)
+	loseAPIService(t, c)
+	exceedLimit(t, cp.Config(), maxBody)
+	get := controlplanetest.Getter(t, cp.Config())
+	if code, body := get("/livez"); code != http.StatusOK {
+		t.Fatal(code, body)
+	}
+
+	var page strings.Builder
+	page.WriteString(metricsIntroduction)
+	families := map[string]*family{}
+	// An event is counted when it has passed its last hops, and an API service when its controller has seen it.
+	for missing := true; missing; {
+		clear(families)
+		_, text := get("/metrics") // until the test's context ends
+		readFamilies(families, text)
+		missing = slices.ContainsFunc([]string{
+			"fairlead_event_hop_duration_seconds", "apiserver_watch_events_dispatch_duration_seconds", "workqueue_work_duration_seconds",
+			"controller_runtime_reconcile_total", "apiserver_watch_events_sizes", "aggregator_unavailable_apiservice_total",
+		}, func(name string) bool { return families[name] == nil })
+	}
+	writeFamilies(&page, families)
+	page.WriteString("\n## /metrics/slis\n\n")
+	clear(families)
+	_, text := get("/metrics/slis")
+	readFamilies(families, text)
+	writeFamilies(&page, families)
+
+	if *update {
+		if err := os.WriteFile(metricsPage, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(metricsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), page.String()); diff != "" {
+		t.Errorf("docs/metrics.md is not that of the server; write it by -update:\n%s", diff)
+	}
+}
+
+const metricsIntroduction = `# Metrics
+
+This page is made from the metrics of a running server: ` + "`go test ./internal/controlplane -run TestMetricsPage -update`" + `.
+
+` + "`fairlead up`" + ` and ` + "`fairlead server`" + ` serve these families at ` + "`/metrics`" + ` in Prometheus' text format, to users with the right to get that
+path: ` + "`kubectl get --raw /metrics`" + `. Names and labels are those of kube-apiserver, of Kubernetes' work queues and of
+controller-runtime, so dashboards for those work; Fairlead's own families begin with ` + "`fairlead_`" + `. The families of the process,
+` + "`go_`" + ` and ` + "`process_`" + `, are those of Prometheus' Go library and are not listed. A family without samples is not served.
+[grafana.json](grafana.json) is a dashboard, and [trace.md](trace.md) explains the hops. Simulated kubelets serve
+[metrics of nodes](nodes.md#metrics-of-kubelets) at paths of their own.
+
+## /metrics
+
+`
+
+// family is a family of metrics.
+type family struct {
+	kind, help string
+	labels     map[string]bool
+}
+
+var (
+	familyHead = regexp.MustCompile(`^# (HELP|TYPE) (\S+) (.*)$`)
+	sampleLine = regexp.MustCompile(`^(\w+?)(?:_bucket|_sum|_count)?\{(.*)\} `)
+	labelName  = regexp.MustCompile(`(\w+)="(?:[^"\\]|\\.)*"`)
+)
+
+// readFamilies reads the families in Prometheus' text format, except those of the process.
+func readFamilies(all map[string]*family, text string) {
+	last := &family{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if m := familyHead.FindStringSubmatch(line); m != nil {
+			if last = all[m[2]]; last == nil {
+				last = &family{labels: map[string]bool{}}
+				if !strings.HasPrefix(m[2], "go_") && !strings.HasPrefix(m[2], "process_") {
+					all[m[2]] = last
+				}
+			}
+			if m[1] == "HELP" {
+				last.help = m[3]
+			} else {
+				last.kind = m[3]
+			}
+		} else if m := sampleLine.FindStringSubmatch(line); m != nil {
+			for _, l := range labelName.FindAllStringSubmatch(m[2], -1) {
+				if l[1] != "le" && l[1] != "quantile" {
+					last.labels[l[1]] = true
+				}
+			}
+		}
+	}
+}
+
+// origins are the programs whose names families have, by the families' prefixes.
+var origins = map[string]string{
+	"aggregator":         "kube-apiserver",
+	"apiserver":          "kube-apiserver",
+	"controller_runtime": "controller-runtime",
+	"fairlead":           "Fairlead",
+	"kubernetes":         "kube-apiserver",
+	"workqueue":          "kube-controller-manager",
+}
+
+func origin(name string) string {
+	for prefix, program := range origins {
+		if strings.HasPrefix(name, prefix+"_") {
+			return program
+		}
+	}
+	return ""
+}
+
+// writeFamilies writes a table of families.
+func writeFamilies(w *strings.Builder, all map[string]*family) {
+	w.WriteString("| name | type | labels | of | |\n|---|---|---|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		f := all[name]
+		labels := strings.Join(slices.Sorted(maps.Keys(f.labels)), "`, `")
+		if labels != "" {
+			labels = "`" + labels + "`"
+		}
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s |\n", name, f.kind, labels, origin(name), strings.ReplaceAll(f.help, "|", "\\|"))
+	}
+}
+
+// runDeployment waits until a Deployment's pod runs.
+func runDeployment(t *testing.T, c *client.Client) {
+	t.Helper()
+	labels := map[string]string{"app": "web"}
+	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
+	if _, err := deployments.Create(t.Context(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web"}}},
+		}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	waittest.One(t, deployments, "web", "a ready pod", func(d *appsv1.Deployment) bool { return d.Status.ReadyReplicas == 1 })
+}
+
+// loseAPIService makes an API service that is no longer available, since it has no server.
+func loseAPIService(t *testing.T, c *client.Client) {
+	t.Helper()
+	services := client.For[*apiregistrationv1.APIService](c)
+	service, err := services.Create(t.Context(), &apiregistrationv1.APIService{
+		ObjectMeta: metav1.ObjectMeta{Name: "v1.example.com"},
+		Spec: apiregistrationv1.APIServiceSpec{
+			Group: "example.com", Version: "v1", GroupPriorityMinimum: 1, VersionPriority: 1, InsecureSkipTLSVerify: true,
+			Service: &apiregistrationv1.ServiceReference{Namespace: "default", Name: "gone", Port: ptr.To[int32](443)},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	condition := func(s *apiregistrationv1.APIService) apiregistrationv1.ConditionStatus {
+		for _, c := range s.Status.Conditions {
+			if c.Type == apiregistrationv1.Available {
+				return c.Status
+			}
+		}
+		return ""
+	}
+	service = waittest.One(t, services, service.Name, "its first check", func(s *apiregistrationv1.APIService) bool { return condition(s) != "" })
+	service.Status.Conditions = []apiregistrationv1.APIServiceCondition{{Type: apiregistrationv1.Available, Status: apiregistrationv1.ConditionTrue}}
+	if _, err := services.UpdateStatus(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	// A change of the Service has it checked again.
+	if _, err := client.For[*corev1.Service](c).Namespace("default").Create(t.Context(), &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "gone"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exceedLimit sends a body that is larger than all bodies together may be.
+func exceedLimit(t *testing.T, config *rest.Config, maxBody int) {
+	t.Helper()
+	h, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := h.Post(config.Host+"/api/v1/namespaces/default/configmaps", "application/json", bytes.NewReader(make([]byte, 2*maxBody)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("a body over the limit: %s", res.Status)
+	}
+}
