@@ -39,7 +39,9 @@ func (s *Staged) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.Ti
 		return Step{Next: at}, err
 	}
 	step, err := s.Other.Next(ctx, pod, f, now)
-	step.Next = Earlier(step.Next, at)
+	if step.Next = Earlier(step.Next, at); step.Status != nil {
+		step.Next = now // a stage may select the version that this step makes
+	}
 	return step, err
 }
 

@@ -87,6 +87,24 @@ func TestStaged(t *testing.T) {
 	}
 }
 
+// writes is a lifecycle whose step writes a status.
+type writes struct{}
+
+func (writes) Next(context.Context, *corev1.Pod, Facts, time.Time) (Step, error) {
+	return Step{Status: &corev1.PodStatus{Phase: corev1.PodRunning}}, nil
+}
+
+// TestStageAfterWrite: a stage may select the version that a step of the other lifecycle makes, and the node does not see that
+// version again as a change.
+func TestStageAfterWrite(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	life := Staged{Stages: stages(t, "selector: {matchExpressions: [{key: .status.phase, operator: In, values: [Running]}]}, next: {delete: true}"), Other: writes{}}
+	step, err := life.Next(t.Context(), testPod(corev1.RestartPolicyAlways), Facts{Choice: &stage.Choice{}}, now)
+	if err != nil || step.Status == nil || !step.Next.Equal(now) {
+		t.Errorf("%+v, %v", step, err)
+	}
+}
+
 // TestStageIsPlayedOnce: a stage that changes nothing is due until it has been carried out, and an immediate one
 // again a second after that. One that deletes the pod is the last.
 func TestStageIsPlayedOnce(t *testing.T) {
