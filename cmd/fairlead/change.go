@@ -25,7 +25,7 @@ func (f serveFlags) commands(stop func()) instance.Commands {
 		return c
 	}
 	c.Reset = func(ctx context.Context) error { return f.ask(ctx, (*controlplane.State).Emptied) }
-	c.Save = func(ctx context.Context, file string) (instance.Saved, error) {
+	c.Save = func(ctx context.Context, file string, progress instance.Progress) (instance.Saved, error) {
 		cp := f.runs.current.Load()
 		if cp == nil {
 			return instance.Saved{}, errors.New("the server is not ready")
@@ -34,11 +34,11 @@ func (f serveFlags) commands(stop func()) instance.Commands {
 		if err != nil {
 			return instance.Saved{}, err
 		}
-		saved, err := state.Save(ctx, file)
+		saved, err := state.Save(ctx, file, progress)
 		return instance.Saved(saved), err
 	}
-	c.Load = func(ctx context.Context, file string) (instance.Saved, error) {
-		state, saved, err := controlplane.ReadState(file)
+	c.Load = func(ctx context.Context, file string, progress instance.Progress) (instance.Saved, error) {
+		state, saved, err := controlplane.ReadState(file, progress)
 		if err == nil {
 			err = f.ask(ctx, state.Since)
 		}

@@ -21,15 +21,16 @@ import (
 // backgroundVariable marks a process in the background, which reports its start on standard output.
 const backgroundVariable = "FAIRLEAD_BACKGROUND"
 
-// startReport is a line of JSON that a process in the background sends to the one that started it: a finished step, or the
-// last line, which is about readiness or a failure.
+// startReport is a line of JSON that a process in the background sends to the one that started it: a finished step, the progress
+// of a long one, or the last line, which is about readiness or a failure.
 type startReport struct {
-	Step   string `json:"step,omitempty"`
-	Detail string `json:"detail,omitempty"`
-	Warn   bool   `json:"warn,omitempty"`
-	Ready  *ready `json:"ready,omitempty"`
-	Text   string `json:"text,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Step    string `json:"step,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+	Warn    bool   `json:"warn,omitempty"`
+	Passing string `json:"passing,omitempty"`
+	Ready   *ready `json:"ready,omitempty"`
+	Text    string `json:"text,omitempty"`
+	Error   string `json:"error,omitempty"`
 }
 
 // startReporter returns the function that reports the start of this process, and whether it is in the background.
@@ -75,12 +76,14 @@ func detach(cmd *cobra.Command, f serveFlags, in instance.Instance) error {
 		return errors.Join(err, undo())
 	}
 	defer context.AfterFunc(cmd.Context(), func() { terminate(child.Process) })()
-	last := follow(newProgress(os.Stderr), reports)
+	p := newProgress(os.Stderr)
+	last := follow(p, reports)
+	p.end()
 	if last.Ready != nil {
 		if f.output == "json" {
 			err = json.NewEncoder(cmd.OutOrStdout()).Encode(last.Ready)
 		} else {
-			newProgress(os.Stderr).line(last.Text)
+			p.line(last.Text)
 		}
 		return errors.Join(err, child.Process.Release())
 	}
@@ -102,6 +105,8 @@ func follow(p *progress, reports io.Reader) (last startReport) {
 			return startReport{}
 		}
 		switch {
+		case last.Passing != "":
+			p.passing(last.Passing)
 		case last.Step == "":
 			return last
 		case last.Warn:

@@ -123,7 +123,7 @@ func serveEtcd(cmd *cobra.Command, dir, listen, output string, o local.Options, 
 	}
 	defer l.Close()
 	p := newProgress(os.Stderr)
-	o.Logger = slog.Default()
+	o.Logger, o.Progress = slog.Default(), p.meter("Loading", "revisions").at
 	store, err := local.Open(filepath.Join(dir, storeName), o)
 	if err != nil {
 		return err

@@ -43,11 +43,13 @@ fairlead up --load starts a new server from a saved cluster.`,
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), f.timeout)
 			defer cancel()
-			loaded, err := load(ctx, in, file)
+			p := newProgress(os.Stderr)
+			defer p.end()
+			loaded, err := load(ctx, p, in, file)
 			if err != nil {
 				return err
 			}
-			newProgress(os.Stderr).step("Loaded", describeSaved(title, loaded))
+			p.step("Loaded", describeSaved(title, loaded))
 			return nil
 		},
 	}
@@ -57,25 +59,25 @@ fairlead up --load starts a new server from a saved cluster.`,
 }
 
 // load replaces the state of an instance, running or stopped, by that of a file.
-func load(ctx context.Context, in instance.Instance, file string) (loaded instance.Saved, err error) {
+func load(ctx context.Context, p *progress, in instance.Instance, file string) (loaded instance.Saved, err error) {
 	process, err := in.Connect()
 	if err == nil {
-		return process.Load(ctx, file)
+		return process.Load(ctx, file, p.meter("Loading", "revisions").at)
 	}
 	if !errors.Is(err, instance.ErrStopped) {
 		return loaded, err
 	}
 	return loaded, withStopped(in, func() error {
-		last, err := controlplane.StoredState(ctx, in.DataDir)
+		last, err := controlplane.StoredState(ctx, in.DataDir, p.meter("Reading", "revisions").at)
 		if err != nil {
 			return err
 		}
-		state, saved, err := controlplane.ReadState(file)
+		state, saved, err := controlplane.ReadState(file, p.meter("Reading", "revisions").at)
 		loaded = instance.Saved(saved)
 		if err != nil {
 			return err
 		}
-		return state.Since(last).Replace(in.DataDir)
+		return state.Since(last).Replace(in.DataDir, p.meter("Loading", "keys").at)
 	})
 }
 
@@ -109,7 +111,7 @@ func (f serveFlags) loadState(p *progress) (*controlplane.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, saved, err := controlplane.ReadState(file)
+	state, saved, err := controlplane.ReadState(file, p.meter("Reading", "revisions").at)
 	if err == nil {
 		p.step("Loaded", describeSaved(f.load, instance.Saved(saved)))
 	}

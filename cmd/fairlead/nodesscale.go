@@ -138,13 +138,13 @@ func (s nodeScale) run(ctx context.Context) error {
 	return nil
 }
 
-// each calls do for all items, some at a time, and shows the progress.
-func each[T any](ctx context.Context, p *progress, what string, items []T, do func(context.Context, T) error) error {
+// each calls do for all items, some at a time, and shows the progress of what the verb names.
+func each[T any](ctx context.Context, p *progress, verb string, items []T, do func(context.Context, T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(scaleWriters)
 	var mu sync.Mutex
 	var done int64
-	count := progressCounter(p, what)
+	count := p.meter(verb, "nodes").at
 	for _, item := range items {
 		group.Go(func() error {
 			if err := do(ctx, item); err != nil {
@@ -166,7 +166,7 @@ func (s nodeScale) create(ctx context.Context, missing map[int]bool) error {
 		numbers = append(numbers, n)
 	}
 	slices.Sort(numbers)
-	return each(ctx, s.p, "nodes created", numbers, func(ctx context.Context, number int) error {
+	return each(ctx, s.p, "Creating", numbers, func(ctx context.Context, number int) error {
 		n := &corev1.Node{}
 		if s.template != nil {
 			n = s.template.DeepCopy()
@@ -191,7 +191,7 @@ func (s nodeScale) create(ctx context.Context, missing map[int]bool) error {
 }
 
 func (s nodeScale) delete(ctx context.Context, surplus []*corev1.Node) error {
-	return each(ctx, s.p, "nodes deleted", surplus, func(ctx context.Context, n *corev1.Node) error {
+	return each(ctx, s.p, "Deleting", surplus, func(ctx context.Context, n *corev1.Node) error {
 		return client.IgnoreNotFound(s.nodes.Delete(ctx, n.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(n.UID))}))
 	})
 }
@@ -199,7 +199,7 @@ func (s nodeScale) delete(ctx context.Context, surplus []*corev1.Node) error {
 // wait waits until all nodes are Ready and no more of them exist.
 func (s nodeScale) wait(ctx context.Context) error {
 	ready, surplus := map[int]bool{}, map[int]bool{}
-	count := progressCounter(s.p, "nodes Ready")
+	count := s.p.meter("Awaiting", "Ready nodes").at
 	err := s.follow(ctx, func(n *corev1.Node, deleted bool) bool {
 		number := s.number(n.Name)
 		switch {

@@ -16,16 +16,18 @@ type progress struct {
 	mu struct {
 		sync.Mutex // steps come from several parts
 		out        io.Writer
+		passing    bool // the last line is one that the next one replaces
 	}
-	mark string
+	mark     string
+	terminal bool
 	// report, if not nil, is called with each step, too.
 	report func(startReport)
 }
 
 func newProgress(out *os.File) *progress {
-	p := &progress{mark: "✓"}
+	p := &progress{mark: "✓", terminal: term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb"}
 	p.mu.out = out
-	if os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(out.Fd())) {
+	if os.Getenv("NO_COLOR") == "" && p.terminal {
 		p.mark = "\x1b[32m✓\x1b[0m"
 	}
 	return p
@@ -49,7 +51,39 @@ func (p *progress) warn(what, detail string) {
 func (p *progress) line(s string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.clear()
 	fmt.Fprintln(p.mu.out, s)
+}
+
+// passing prints a line that, on a terminal, the next one replaces.
+func (p *progress) passing(s string) {
+	if p.report != nil {
+		p.report(startReport{Passing: s})
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.terminal {
+		fmt.Fprintln(p.mu.out, s)
+		return
+	}
+	p.clear()
+	fmt.Fprint(p.mu.out, s)
+	p.mu.passing = true
+}
+
+// end removes a line that nothing has replaced.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}
+
+// clear removes a passing line. p.mu is held.
+func (p *progress) clear() {
+	if p.mu.passing {
+		fmt.Fprint(p.mu.out, "\r\x1b[K")
+		p.mu.passing = false
+	}
 }
 
 // shellQuote makes s one word for a shell.

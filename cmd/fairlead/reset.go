@@ -60,11 +60,11 @@ func reset(ctx context.Context, in instance.Instance) error {
 		return err
 	}
 	return withStopped(in, func() error {
-		last, err := controlplane.StoredState(ctx, in.DataDir)
+		last, err := controlplane.StoredState(ctx, in.DataDir, nil)
 		if err != nil {
 			return err
 		}
-		return last.Emptied().Replace(in.DataDir)
+		return last.Emptied().Replace(in.DataDir, nil)
 	})
 }
 

@@ -94,11 +94,13 @@ private keys.`,
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), f.timeout)
 			defer cancel()
-			saved, err := save(ctx, in, file)
+			p := newProgress(os.Stderr)
+			defer p.end()
+			saved, err := save(ctx, p, in, file)
 			if err != nil {
 				return err
 			}
-			newProgress(os.Stderr).step("Saved", describeSaved(saveTitle(args, file), saved))
+			p.step("Saved", describeSaved(saveTitle(args, file), saved))
 			return nil
 		},
 	}
@@ -108,20 +110,20 @@ private keys.`,
 }
 
 // save saves an instance, running or stopped.
-func save(ctx context.Context, in instance.Instance, file string) (saved instance.Saved, err error) {
+func save(ctx context.Context, p *progress, in instance.Instance, file string) (saved instance.Saved, err error) {
 	process, err := in.Connect()
 	if err == nil {
-		return process.Save(ctx, file)
+		return process.Save(ctx, file, p.meter("Saving", "keys").at)
 	}
 	if !errors.Is(err, instance.ErrStopped) {
 		return saved, err
 	}
 	return saved, withStopped(in, func() error {
-		state, err := controlplane.StoredState(ctx, in.DataDir)
+		state, err := controlplane.StoredState(ctx, in.DataDir, p.meter("Reading", "revisions").at)
 		if err != nil {
 			return err
 		}
-		written, err := state.Save(ctx, file)
+		written, err := state.Save(ctx, file, p.meter("Saving", "keys").at)
 		saved = instance.Saved(written)
 		return err
 	})

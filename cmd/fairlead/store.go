@@ -117,7 +117,9 @@ func (f *storeFlags) open(ctx context.Context) (storage.Store, error) {
 		if err := f.requireStore(); err != nil {
 			return nil, err
 		}
-		s, err := local.Open(f.path(), local.Options{History: -1, AcceptTornTail: f.acceptTornTail, Logger: slog.Default()})
+		p := newProgress(os.Stderr)
+		defer p.end()
+		s, err := local.Open(f.path(), local.Options{History: -1, AcceptTornTail: f.acceptTornTail, Progress: p.meter("Reading", "revisions").at, Logger: slog.Default()})
 		if err != nil {
 			return nil, withStoreHint(err)
 		}
@@ -163,19 +165,4 @@ func (f *storeFlags) tls() (*tls.Config, error) {
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return config, nil
-}
-
-// progressCounter prints the progress of long work on stderr, once a second.
-func progressCounter(p *progress, what string) func(done, total int64) {
-	next := time.Now().Add(time.Second)
-	return func(done, total int64) {
-		if now := time.Now(); now.After(next) {
-			next = now.Add(time.Second)
-			if total > 0 {
-				p.line(fmt.Sprintf("   %s: %d of %d (%d %%)", what, done, total, 100*done/total))
-			} else {
-				p.line(fmt.Sprintf("   %s: %d", what, done))
-			}
-		}
-	}
 }

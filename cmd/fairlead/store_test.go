@@ -3,36 +3,41 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// TestCounter: long work prints its progress once a second, short work does not.
-func TestCounter(t *testing.T) {
+// TestMeter: long work prints its progress a second after its start and then more and more rarely, short work does not.
+func TestMeter(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
 	synctest.Test(t, func(t *testing.T) {
-		count := progressCounter(newProgress(file), "keys saved")
-		for i := range int64(10) {
-			count(i, 10)
-			time.Sleep(300 * time.Millisecond)
+		m := newProgress(file).meter("Saving", "keys")
+		for i := range int64(20) {
+			m.at(i*1000, 20_000)
+			time.Sleep(500 * time.Millisecond)
 		}
-		count = progressCounter(newProgress(file), "records")
-		count(5, 0)
+		m = newProgress(file).meter("Reading", "revisions")
+		m.at(5, 0)
 		time.Sleep(2 * time.Second)
-		count(6, 0)
+		m.at(6, 0)
 	})
 	b, err := os.ReadFile(file.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "   keys saved: 4 of 10 (40 %)\n   keys saved: 8 of 10 (80 %)\n   records: 6\n"
-	if got := string(b); got != want || strings.Contains(got, "\x1b") {
-		t.Errorf("it says\n%s", got)
+	want := `   Saving       2,000 of 20,000 keys (10 %), 2,000/s, 9s left
+   Saving       6,000 of 20,000 keys (30 %), 2,000/s, 7s left
+   Saving       14,000 of 20,000 keys (70 %), 2,000/s, 3s left
+   Reading      6 revisions, 3/s
+`
+	if diff := cmp.Diff(want, string(b)); diff != "" {
+		t.Error(diff)
 	}
 }

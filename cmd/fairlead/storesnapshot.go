@@ -61,8 +61,8 @@ type snapshotReport struct {
 	Bytes    int64            `json:"bytes"`
 }
 
-func (r snapshotReport) print(cmd *cobra.Command, output, did, where string) error {
-	newProgress(os.Stderr).step(did, fmt.Sprintf("%s: %d keys at revision %d, %d bytes", where, r.Keys, r.Revision, r.Bytes))
+func (r snapshotReport) print(cmd *cobra.Command, p *progress, output, did, where string) error {
+	p.step(did, fmt.Sprintf("%s: %d keys at revision %d, %d bytes", where, r.Keys, r.Revision, r.Bytes))
 	if output == "json" {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
 	}
@@ -75,7 +75,9 @@ func saveSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
 		return err
 	}
 	defer s.Close()
-	taken, err := snapshot.Take(cmd.Context(), s, filepath.Dir(file), progressCounter(newProgress(os.Stderr), "keys saved"))
+	p := newProgress(os.Stderr)
+	defer p.end()
+	taken, err := snapshot.Take(cmd.Context(), s, filepath.Dir(file), p.meter("Saving", "keys").at)
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func saveSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
 	if err := taken.SaveAs(file); err != nil {
 		return err
 	}
-	return snapshotReport{taken.Revision, taken.Keys, taken.Size}.print(cmd, f.output, "Saved", file)
+	return snapshotReport{taken.Revision, taken.Keys, taken.Size}.print(cmd, p, f.output, "Saved", file)
 }
 
 func restoreSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
@@ -94,26 +96,28 @@ func restoreSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	snap, err := snapshot.Read(file)
+	p := newProgress(os.Stderr)
+	defer p.end()
+	snap, err := snapshot.Read(file, p.meter("Reading", "revisions").at)
 	if err != nil {
 		return err
 	}
-	count := progressCounter(newProgress(os.Stderr), "keys restored")
+	restoring := p.meter("Restoring", "keys")
 	r := snapshotReport{snap.Revision, int64(len(snap.KVs)), info.Size()}
 	if len(f.endpoints) == 0 {
-		if err := local.Restore(f.path(), local.Options{}, snap.Revision, snap.KVs, snap.Leases, count); err != nil {
+		if err := local.Restore(f.path(), local.Options{Progress: restoring.at}, snap.Revision, snap.KVs, snap.Leases); err != nil {
 			return err
 		}
-		return r.print(cmd, f.output, "Restored", f.path())
+		return r.print(cmd, p, f.output, "Restored", f.path())
 	}
 	s, err := f.open(cmd.Context())
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := snap.Into(cmd.Context(), s, count); err != nil {
+	if err := snap.Into(cmd.Context(), s, restoring.at); err != nil {
 		return err
 	}
 	r.Revision = s.Revision()
-	return r.print(cmd, f.output, "Restored", f.endpoints[0])
+	return r.print(cmd, p, f.output, "Restored", f.endpoints[0])
 }

@@ -88,7 +88,7 @@ func (f *storeFlags) inspect(check func(*storage.KeyValue) error) (s storeStatus
 		return s, err
 	}
 	p := newProgress(os.Stderr)
-	count := progressCounter(p, "records")
+	defer p.end()
 	var each func(*storage.KeyValue)
 	if check != nil {
 		each = func(kv *storage.KeyValue) {
@@ -97,7 +97,7 @@ func (f *storeFlags) inspect(check func(*storage.KeyValue) error) (s storeStatus
 			}
 		}
 	}
-	r, err := local.Verify(f.path(), local.Options{}, func(n int64) { count(n, 0) }, each)
+	r, err := local.Verify(f.path(), local.Options{Progress: p.meter("Reading", "revisions").at}, each)
 	if err != nil {
 		return s, withStoreHint(err)
 	}

@@ -255,6 +255,7 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 	if err != nil {
 		return err
 	}
+	f.options.Loading = p.meter("Loading", "revisions").at
 	cp, err := f.start(ctx, state)
 	if err != nil {
 		return err

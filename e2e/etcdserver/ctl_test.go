@@ -79,7 +79,7 @@ func TestEtcdctl(t *testing.T) {
 			t.Errorf("etcdctl %s: %q, want %q", step.args, got, step.want)
 		}
 	}
-	s, err := snapshot.Read(file)
+	s, err := snapshot.Read(file, nil)
 	if err != nil || s.Revision != 5 || len(s.KVs) != 0 || len(s.Leases) != 1 {
 		t.Errorf("the snapshot: %+v, %v", s, err)
 	}

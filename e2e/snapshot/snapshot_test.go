@@ -163,7 +163,7 @@ func TestWeReadEtcds(t *testing.T) {
 	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	snap, err := snapshot.Read(name)
+	snap, err := snapshot.Read(name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

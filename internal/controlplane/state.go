@@ -46,7 +46,8 @@ func (cp *ControlPlane) StopWithState(ctx context.Context) (s *State, err error)
 }
 
 // StoredState returns the state in the data directory of a stopped control plane.
-func StoredState(ctx context.Context, dir string) (_ *State, err error) {
+// progress, if not nil, is called while it is read.
+func StoredState(ctx context.Context, dir string, progress func(done, total int64)) (_ *State, err error) {
 	store := filepath.Join(dir, storeDir)
 	has, err := HasStore(dir)
 	if err == nil && !has {
@@ -59,7 +60,7 @@ func StoredState(ctx context.Context, dir string) (_ *State, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := local.Open(store, local.Options{History: -1})
+	s, err := local.Open(store, local.Options{History: -1, Progress: progress})
 	if err != nil {
 		return nil, err
 	}
@@ -96,12 +97,13 @@ type Saved struct{ Revision, Keys, Bytes int64 }
 
 // Save writes the state to a file. It is a snapshot of a store, in which the keys have the place that the servers of one
 // etcd cluster share: a server on an etcd into which it is restored finds them there.
-func (s *State) Save(ctx context.Context, file string) (Saved, error) {
+// progress, if not nil, is called with the keys written.
+func (s *State) Save(ctx context.Context, file string, progress func(done, total int64)) (Saved, error) {
 	content := *s.content
 	at := max(content.Revision, 1)
 	content.Revision = at
 	content.KVs = append(slices.Clone(content.KVs), &storage.KeyValue{Key: sharedKeys, Value: s.keys, CreateRevision: at, ModRevision: at, Version: 1})
-	taken, err := content.File(ctx, filepath.Dir(file), nil)
+	taken, err := content.File(ctx, filepath.Dir(file), progress)
 	if err != nil {
 		return Saved{}, err
 	}
@@ -113,13 +115,13 @@ func (s *State) describe(size int64) Saved {
 	return Saved{int64(s.content.Revision), int64(len(s.content.KVs)), size}
 }
 
-// ReadState reads a file of Save. Errors: snapshot.ErrCorrupt, ErrNoKeys.
-func ReadState(file string) (*State, Saved, error) {
+// ReadState reads a file of Save. progress, if not nil, is called with the revisions read. Errors: snapshot.ErrCorrupt, ErrNoKeys.
+func ReadState(file string, progress func(done, total int64)) (*State, Saved, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, Saved{}, err
 	}
-	content, err := snapshot.Read(file)
+	content, err := snapshot.Read(file, progress)
 	if err != nil {
 		return nil, Saved{}, err
 	}
@@ -139,7 +141,7 @@ func ReadState(file string) (*State, Saved, error) {
 var nextDir = filepath.Join(instanceDir, "next")
 
 // Replace makes the state that of the data directory of a stopped control plane, which keeps its own one on failure.
-func (s *State) Replace(dir string) error {
+func (s *State) Replace(dir string, progress func(done, total int64)) error {
 	next := filepath.Join(dir, nextDir)
 	if err := os.RemoveAll(next); err != nil { // of a Replace that was cut short
 		return err
@@ -152,7 +154,7 @@ func (s *State) Replace(dir string) error {
 	if err := authority.Write(filepath.Join(next, pkiDir)); err != nil {
 		return err
 	}
-	if err := local.Restore(filepath.Join(next, storeDir), local.Options{}, s.content.Revision, s.content.KVs, s.content.Leases, nil); err != nil {
+	if err := local.Restore(filepath.Join(next, storeDir), local.Options{Progress: progress}, s.content.Revision, s.content.KVs, s.content.Leases); err != nil {
 		return err
 	}
 	for _, name := range []string{storeDir, pkiDir} {

@@ -98,11 +98,11 @@ func openLocal(o Options) (store, error) {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	if o.State != nil {
-		if err := o.State.Replace(o.DataDir); err != nil {
+		if err := o.State.Replace(o.DataDir, o.Loading); err != nil {
 			return nil, err
 		}
 	}
-	s, err := local.Open(dir, local.Options{History: o.History, Fsync: o.Fsync, NoSync: o.NoSync, AcceptTornTail: o.AcceptTornTail, Trace: o.Trace, Logger: o.Log})
+	s, err := local.Open(dir, local.Options{History: o.History, Fsync: o.Fsync, NoSync: o.NoSync, AcceptTornTail: o.AcceptTornTail, Progress: o.Loading, Trace: o.Trace, Logger: o.Log})
 	if errors.Is(err, local.ErrInUse) {
 		return nil, fmt.Errorf("%s is in use by another process: stop it, or choose another with --data-dir", o.DataDir)
 	}

@@ -14,8 +14,11 @@ type Commands struct {
 	// Reset removes all objects.
 	Reset func(context.Context) error
 	// Save writes the cluster to a file, Load replaces it by that of a file.
-	Save, Load func(ctx context.Context, file string) (Saved, error)
+	Save, Load func(ctx context.Context, file string, progress Progress) (Saved, error)
 }
+
+// Progress is called from time to time during long work with what is done and all of it.
+type Progress func(done, total int64)
 
 // Saved describes a saved cluster.
 type Saved struct {
@@ -34,6 +37,15 @@ type Status struct {
 // fileRequest is the body of a request to save or load.
 type fileRequest struct {
 	File string `json:"file"`
+}
+
+// fileResponse is a line of the response to a request to save or load: the progress of the work, or the last line, which has
+// the result or the error.
+type fileResponse struct {
+	Done  int64  `json:"done,omitempty"`
+	Total int64  `json:"total,omitempty"`
+	Saved *Saved `json:"saved,omitempty"`
+	Error string `json:"error,omitempty"`
 }
 
 // failure is the body of the response to a command that failed.
@@ -70,18 +82,25 @@ func (h *Held) handler(c Commands) http.Handler {
 
 var errNotChangeable = errors.New("a server with --clock=virtual can be neither reset, saved nor loaded: stop it and start another")
 
-func onFile(do func(context.Context, string) (Saved, error)) http.HandlerFunc {
+func onFile(do func(context.Context, string, Progress) (Saved, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var q fileRequest
 		err := json.NewDecoder(r.Body).Decode(&q)
 		if err == nil && do == nil {
 			err = errNotChangeable
 		}
-		var saved Saved
+		lines := json.NewEncoder(w) // to a client that may be gone
+		last := fileResponse{Saved: new(Saved)}
 		if err == nil {
-			saved, err = do(r.Context(), q.File)
+			*last.Saved, err = do(r.Context(), q.File, func(done, total int64) {
+				_ = lines.Encode(fileResponse{Done: done, Total: total})
+				_ = http.NewResponseController(w).Flush()
+			})
 		}
-		respond(w, saved, err)
+		if err != nil {
+			last = fileResponse{Error: err.Error()}
+		}
+		_ = lines.Encode(last)
 	}
 }
 

@@ -66,13 +66,33 @@ func (p *Process) Reset(ctx context.Context) error {
 }
 
 // Save writes the cluster to a file, whose path is absolute.
-func (p *Process) Save(ctx context.Context, file string) (s Saved, err error) {
-	return s, p.do(ctx, http.MethodPost, "/save", fileRequest{file}, &s)
+func (p *Process) Save(ctx context.Context, file string, progress Progress) (Saved, error) {
+	return p.doFile(ctx, "/save", file, progress)
 }
 
 // Load replaces the cluster by that of a file, whose path is absolute, and returns when the server answers again.
-func (p *Process) Load(ctx context.Context, file string) (s Saved, err error) {
-	return s, p.do(ctx, http.MethodPost, "/load", fileRequest{file}, &s)
+func (p *Process) Load(ctx context.Context, file string, progress Progress) (Saved, error) {
+	return p.doFile(ctx, "/load", file, progress)
+}
+
+// doFile sends a request about a file, and reads the lines of the response.
+func (p *Process) doFile(ctx context.Context, path, file string, progress Progress) (s Saved, err error) {
+	return s, p.stream(ctx, http.MethodPost, path, fileRequest{file}, func(lines *json.Decoder) error {
+		for {
+			var line fileResponse
+			if err := lines.Decode(&line); err != nil {
+				return fmt.Errorf("%s: %w", p.instance, err)
+			}
+			switch {
+			case line.Error != "":
+				return refusal{errors.New(line.Error)}
+			case line.Saved != nil:
+				s = *line.Saved
+				return nil
+			}
+			progress(line.Done, line.Total)
+		}
+	})
 }
 
 // refusal is the error of a command that the process has refused.
@@ -80,6 +100,16 @@ type refusal struct{ error }
 
 // do sends a request and decodes the response into result, if that is not nil.
 func (p *Process) do(ctx context.Context, method, path string, body, result any) error {
+	return p.stream(ctx, method, path, body, func(response *json.Decoder) error {
+		if result == nil {
+			return nil
+		}
+		return response.Decode(result)
+	})
+}
+
+// stream sends a request and has its response read.
+func (p *Process) stream(ctx context.Context, method, path string, body any, read func(*json.Decoder) error) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -95,10 +125,7 @@ func (p *Process) do(ctx context.Context, method, path string, body, result any)
 	defer res.Body.Close()
 	switch res.StatusCode {
 	case http.StatusOK:
-		if result == nil {
-			return nil
-		}
-		return json.NewDecoder(res.Body).Decode(result)
+		return read(json.NewDecoder(res.Body))
 	case http.StatusNotFound:
 		return refusal{fmt.Errorf("the process of %s is of another version, which does not know this command", p.instance)}
 	}

@@ -64,7 +64,7 @@ func TestCutEnd(t *testing.T) {
 		if err := os.Truncate(filepath.Join(dir, "log", name), info.Size()*part/16); err != nil {
 			t.Fatal(err)
 		}
-		_, verified := local.Verify(dir, local.Options{}, nil, nil)
+		_, verified := local.Verify(dir, local.Options{}, nil)
 		s, err := local.Open(dir, local.Options{})
 		if err == nil {
 			if verified != nil || s.Revision() < acknowledged {

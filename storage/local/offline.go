@@ -19,11 +19,10 @@ type Report struct {
 
 // Verify reads all of a store that no process has open, without changing it: every checksum, every
 // record, the order and the completeness of the log, which Open checks too, and also the order of
-// Pebble's tables. progress, if not nil, is called with the number of records read; each, if not
-// nil, is called with all keys in their order once all checks have passed. Errors: as for Open.
-func Verify(dir string, o Options, progress func(records int64), each func(*storage.KeyValue)) (Report, error) {
+// Pebble's tables. each, if not nil, is called with all keys in their order once all checks have passed. Errors: as for Open.
+func Verify(dir string, o Options, each func(*storage.KeyValue)) (Report, error) {
 	o = o.withDefaults()
-	img, disk, err := engine.Verify(dir, o.engine(), progress)
+	img, disk, err := engine.Verify(dir, o.engine())
 	if err != nil {
 		return Report{}, err
 	}
@@ -47,7 +46,7 @@ func Verify(dir string, o Options, progress func(records int64), each func(*stor
 // with their full TTL. The store is at revision r and compacted there: watchers of the original
 // store list again, and revisions continue from r. dir must be empty or missing; a Restore that was
 // interrupted can be repeated. Errors: as for Open, and ErrExists if dir holds a store.
-func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue, leases []storage.Lease, progress func(done, total int64)) error {
+func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue, leases []storage.Lease) error {
 	o = o.withDefaults()
-	return engine.Restore(dir, o.engine(), r, kvs, leases, progress)
+	return engine.Restore(dir, o.engine(), r, kvs, leases)
 }

@@ -49,6 +49,9 @@ type Options struct {
 	AcceptTornTail bool
 	// FS is the file system; nil is the machine's.
 	FS vfs.FS
+	// Progress, if not nil, is called from time to time: by Open and Verify with the revisions read, by Restore with the keys
+	// written, and the total of each.
+	Progress func(done, total int64)
 	// Trace, if not nil, records when revisions are synced and published.
 	Trace *trace.Log
 	// Logger logs the engine's work (debug) and failures (error); nil discards them.
@@ -90,5 +93,5 @@ func (o Options) withDefaults() Options {
 
 // engine returns the options of the engine.
 func (o *Options) engine() engine.Options {
-	return engine.Options{FS: o.FS, Logger: o.Logger, Sync: o.Fsync == FsyncAlways, AcceptTornTail: o.AcceptTornTail}
+	return engine.Options{FS: o.FS, Logger: o.Logger, Sync: o.Fsync == FsyncAlways, AcceptTornTail: o.AcceptTornTail, Progress: o.Progress}
 }

@@ -17,11 +17,10 @@ import (
 // An Engine is Pebble as a durable log: written in revision order, read once when it is opened, and
 // emptied by compaction.
 type Engine struct {
-	db      *pebble.DB
-	dir     string
-	options *pebble.Options
-	// progress, if not nil, is called with the number of records loaded.
-	progress func(records int64)
+	db       *pebble.DB
+	dir      string
+	options  *pebble.Options
+	progress func(done, total int64) // of Options; nil without
 	lock     *pebble.Lock
 	sync     *pebble.WriteOptions
 	guard    *guard.FS

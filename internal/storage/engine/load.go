@@ -26,9 +26,9 @@ func (e *Engine) load() (*Image, error) {
 		return nil, err
 	}
 	defer it.Close()
-	progress := e.progress
-	if progress == nil {
-		progress = func(int64) {}
+	first, last := int64(0), int64(0)
+	if e.progress != nil && it.Last() {
+		last = recordRevision(it.Key())
 	}
 	l := loader{Image: img, rev: img.Compacted, last: true}
 	n := int64(0)
@@ -40,8 +40,12 @@ func (e *Engine) load() (*Image, error) {
 		if err := l.add(it.Key(), value); err != nil {
 			return nil, err
 		}
-		if n++; n%progressStep == 0 {
-			progress(n)
+		if n++; e.progress != nil && n%progressStep == 1 {
+			at := recordRevision(it.Key())
+			if n == 1 {
+				first = at
+			}
+			e.progress(at-first+1, last-first+1)
 		}
 	}
 	if err := it.Error(); err != nil {
@@ -55,7 +59,7 @@ func (e *Engine) load() (*Image, error) {
 }
 
 // progressStep is how many records are read between two reports.
-const progressStep = 50_000
+const progressStep = 5_000
 
 // loader adds records in the order of the log.
 type loader struct {

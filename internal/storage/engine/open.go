@@ -67,7 +67,7 @@ func open(dir, sub string, o Options, lock *pebble.Lock, failed func(error)) (*E
 	}
 	g := guard.New(o.FS, failed)
 	po := pebbleOptions(o, g, lock, true)
-	e := &Engine{dir: sub, options: po, guard: g, lock: lock, sync: pebble.NoSync}
+	e := &Engine{dir: sub, options: po, progress: o.Progress, guard: g, lock: lock, sync: pebble.NoSync}
 	if o.Sync {
 		e.sync = pebble.Sync
 	}

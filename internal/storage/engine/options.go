@@ -17,4 +17,7 @@ type Options struct {
 	// AcceptTornTail opens a directory whose log ends before the last acknowledged commit, which is
 	// reported to Logger.
 	AcceptTornTail bool
+	// Progress, if not nil, is called from time to time: by Open and Verify with the revisions read, by Restore with the keys
+	// written, and the total of each.
+	Progress func(done, total int64)
 }

@@ -56,6 +56,14 @@ func encodeRecord(b []byte, v *mvcc.Version, last bool) {
 	copy(b[recordHead+n:], v.KV().Value)
 }
 
+// recordRevision returns the revision in the key of a record; 0 if the key is none.
+func recordRevision(key []byte) int64 {
+	if len(key) != recordKeySize {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(key))
+}
+
 // decodeRecord reads a record. It copies the value, and the key unless intern knows a string for
 // it.
 func decodeRecord(key, b []byte, intern func(key []byte) string) (v *mvcc.Version, last bool, err error) {

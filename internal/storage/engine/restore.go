@@ -19,7 +19,7 @@ import (
 // with their full TTL. The store is at revision r and compacted there: watchers of the original
 // store list again, and revisions continue from r. dir must be empty or missing; a Restore that was
 // interrupted can be repeated. Errors: as for Open, and datadir.ErrExists if dir holds a store.
-func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue, leases []storage.Lease, progress func(done, total int64)) error {
+func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue, leases []storage.Lease) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue,
 		return err
 	}
 	err = createWith(dir, sub, o, lock, func(db *pebble.DB) error {
-		return fill(db, r, kvs, leases, progress)
+		return fill(db, r, kvs, leases, o.Progress)
 	})
 	if errors.Is(err, guard.ErrStuck) {
 		return err

@@ -13,9 +13,8 @@ import (
 
 // Verify reads all of a directory that no process has open, without changing it: every checksum,
 // every record, the order and the completeness of the log, which Open checks too, and also the
-// order of Pebble's tables. progress, if not nil, is called with the number of records read. It
-// returns the content and the size of the directory.
-func Verify(dir string, o Options, progress func(records int64)) (*Image, uint64, error) {
+// order of Pebble's tables. It returns the content and the size of the directory.
+func Verify(dir string, o Options) (*Image, uint64, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, 0, err
@@ -45,7 +44,7 @@ func Verify(dir string, o Options, progress func(records int64)) (*Image, uint64
 	if err != nil {
 		return nil, 0, openError(dir, err)
 	}
-	e := &Engine{db: db, progress: progress}
+	e := &Engine{db: db, progress: o.Progress}
 	img, err := e.load()
 	if err == nil {
 		err = errors.Join(datadir.CheckWitness(o.FS, dir, img.Rev), db.CheckLevels(nil))

@@ -30,7 +30,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(name, append(b, sum[:]...), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := snapshot.Read(name)
+		s, err := snapshot.Read(name, nil)
 		if err != nil && !errors.Is(err, snapshot.ErrCorrupt) {
 			t.Fatalf("%v", err)
 		}

@@ -28,13 +28,13 @@ type Snapshot struct {
 }
 
 // Read reads a snapshot into memory. Its checksum must be there and be right. Errors: ErrCorrupt,
-// and those of the file system.
-func Read(path string) (*Snapshot, error) {
+// and those of the file system. p, if not nil, is called with the revisions read.
+func Read(path string, p Progress) (*Snapshot, error) {
 	if err := checkSum(path); err != nil {
 		return nil, err
 	}
 	s := &Snapshot{}
-	if err := s.open(path); err != nil {
+	if err := s.open(path, p); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
@@ -42,7 +42,7 @@ func Read(path string) (*Snapshot, error) {
 
 // open reads the database. bbolt trusts its pages and follows them out of the file if they are
 // wrong, which a right checksum does not rule out; open turns that into an error.
-func (s *Snapshot) open(path string) (err error) {
+func (s *Snapshot) open(path string, p Progress) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -54,7 +54,7 @@ func (s *Snapshot) open(path string) (err error) {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	defer db.Close()
-	return db.View(s.read)
+	return db.View(func(tx *bbolt.Tx) error { return s.read(tx, p) })
 }
 
 func checkSum(path string) error {
@@ -84,17 +84,26 @@ func checkSum(path string) error {
 	return nil
 }
 
-func (s *Snapshot) read(tx *bbolt.Tx) error {
+func (s *Snapshot) read(tx *bbolt.Tx, p Progress) error {
 	s.Revision = 1
 	keys := tx.Bucket([]byte(keyBucket))
 	if keys == nil {
 		return fmt.Errorf("%w: it has no keys", ErrCorrupt)
 	}
 	live := map[string]*storage.KeyValue{}
+	first, n := storage.Revision(0), 0
+	lastKey, _ := keys.Cursor().Last()
+	last, _, _ := parseRevision(lastKey) // the loop returns its error
 	err := keys.ForEach(func(k, v []byte) error {
 		r, deleted, err := parseRevision(k)
 		if err != nil {
 			return err
+		}
+		if n++; n == 1 {
+			first = r
+		}
+		if p != nil && n%pageKeys == 0 {
+			p(int64(r-first+1), int64(last-first+1))
 		}
 		s.Revision = max(s.Revision, r)
 		var m mvccpb.KeyValue

@@ -75,7 +75,7 @@ func all(t *testing.T, s storage.Store) []*storage.KeyValue {
 // TestRoundTrip: the restored store has the same keys at the same revisions.
 func TestRoundTrip(t *testing.T) {
 	s := filled(t)
-	snap, err := snapshot.Read(save(t, s))
+	snap, err := snapshot.Read(save(t, s), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("revision %d of %d, leases %v", snap.Revision, s.Revision(), snap.Leases)
 	}
 	dir := filepath.Join(t.TempDir(), "restored")
-	if err := local.Restore(dir, local.Options{}, snap.Revision, snap.KVs, snap.Leases, nil); err != nil {
+	if err := local.Restore(dir, local.Options{}, snap.Revision, snap.KVs, snap.Leases); err != nil {
 		t.Fatal(err)
 	}
 	r, err := local.Open(dir, local.Options{})
@@ -130,7 +130,7 @@ func TestOnline(t *testing.T) {
 		}
 	}()
 	for range 5 {
-		snap, err := snapshot.Read(save(t, s))
+		snap, err := snapshot.Read(save(t, s), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestCorrupt(t *testing.T) {
 		if err := os.WriteFile(name, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := snapshot.Read(name); !errors.Is(err, snapshot.ErrCorrupt) {
+		if _, err := snapshot.Read(name, nil); !errors.Is(err, snapshot.ErrCorrupt) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
