@@ -37,3 +37,11 @@ func TestFailedStore(t *testing.T) {
 		t.Errorf("an end while the disk is full: %v", err)
 	}
 }
+
+// TestMessageOfFile: the error of a file begins with its path, after the name of the flag.
+func TestMessageOfFile(t *testing.T) {
+	_, err := os.Stat("/does/not/exist")
+	if got, want := message(fmt.Errorf("--stages: %w", err)), "--stages: /does/not/exist: no such file or directory"; got != want {
+		t.Errorf("%q", got)
+	}
+}

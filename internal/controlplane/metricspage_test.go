@@ -63,14 +63,15 @@ func TestMetricsPage(t *testing.T) {
 		}, func(name string) bool { return families[name] == nil })
 	}
 	writeFamilies(&page, families)
-	page.WriteString("\n## /metrics/slis\n\n")
+	page.WriteString("## /metrics/slis\n\n")
 	clear(families)
 	_, text := get("/metrics/slis")
 	readFamilies(families, text)
 	writeFamilies(&page, families)
 
+	text = strings.TrimSuffix(page.String(), "\n")
 	if *update {
-		if err := os.WriteFile(metricsPage, []byte(page.String()), 0o644); err != nil {
+		if err := os.WriteFile(metricsPage, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +79,7 @@ func TestMetricsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(got), page.String()); diff != "" {
+	if diff := cmp.Diff(string(got), text); diff != "" {
 		t.Errorf("docs/metrics.md is not that of the server; write it by -update:\n%s", diff)
 	}
 }
@@ -156,16 +157,23 @@ func origin(name string) string {
 	return ""
 }
 
-// writeFamilies writes a table of families.
+// writeFamilies writes a list of families, by their origins.
 func writeFamilies(w *strings.Builder, all map[string]*family) {
-	w.WriteString("| name | type | labels | of | |\n|---|---|---|---|---|\n")
+	byOrigin := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		f := all[name]
-		labels := strings.Join(slices.Sorted(maps.Keys(f.labels)), "`, `")
-		if labels != "" {
-			labels = "`" + labels + "`"
+		byOrigin[origin(name)] = append(byOrigin[origin(name)], name)
+	}
+	for _, program := range slices.Sorted(maps.Keys(byOrigin)) {
+		fmt.Fprintf(w, "Names of %s:\n\n", program)
+		for _, name := range byOrigin[program] {
+			f := all[name]
+			labels := ""
+			if len(f.labels) > 0 {
+				labels = " by `" + strings.Join(slices.Sorted(maps.Keys(f.labels)), "`, `") + "`"
+			}
+			fmt.Fprintf(w, "- `%s`, %s%s: %s\n", name, f.kind, labels, f.help)
 		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s |\n", name, f.kind, labels, origin(name), strings.ReplaceAll(f.help, "|", "\\|"))
+		w.WriteString("\n")
 	}
 }
 

@@ -148,7 +148,7 @@ type Options struct {
 	// Progress, if not nil, is called for each finished step, and Warning for facts that an
 	// operator should know, both from several goroutines.
 	Progress, Warning func(what, detail string)
-	// Loading, if not nil, is called from time to time while the embedded store is opened or filled, with what is done and all of it.
+	// Loading, if not nil, is called from time to time while the embedded store is opened or filled, with the part that is done and the total.
 	Loading func(done, total int64)
 	// Log is the operator's log; nil disables it.
 	Log *slog.Logger

@@ -17,7 +17,7 @@ type Commands struct {
 	Save, Load func(ctx context.Context, file string, progress Progress) (Saved, error)
 }
 
-// Progress is called from time to time during long work with what is done and all of it.
+// Progress is called from time to time during long work with the part that is done and the total.
 type Progress func(done, total int64)
 
 // Saved describes a saved cluster.

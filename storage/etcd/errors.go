@@ -46,10 +46,16 @@ func (s *Store) failure(err error) error {
 	return fmt.Errorf("%w: %w", storage.ErrUnavailable, grpcMessage{err})
 }
 
-// grpcMessage is an error of gRPC whose text is the message alone, without gRPC's code.
+// grpcMessage is an error of gRPC whose text is the message alone, without gRPC's code. Of a failed connection it is the cause.
 type grpcMessage struct{ error }
 
-func (m grpcMessage) Error() string { return status.Convert(m.error).Message() }
+func (m grpcMessage) Error() string {
+	text := status.Convert(m.error).Message()
+	if _, cause, ok := strings.Cut(text, `connection error: desc = "transport: `); ok {
+		text = strings.TrimSuffix(strings.TrimPrefix(cause, "Error while dialing: "), `"`)
+	}
+	return text
+}
 func (m grpcMessage) Unwrap() error { return m.error }
 
 // writeFailure is failure for a write.
