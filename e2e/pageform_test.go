@@ -24,7 +24,8 @@ import (
 //	<!-- test: go PROGRAM -->                  the program around the next block, which takes the place of BLOCK
 //	<!-- test: skip: REASON -->                the next block is not tested
 //
-// In a command that runs after one in the background, $background is the file of its output.
+// In a command that runs after one in the background, $background is the file of its output. The processes in the array
+// running end with the page.
 type page struct {
 	name         string
 	repository   bool

@@ -82,12 +82,12 @@ const partEnd = "@@ end of part"
 // script returns all commands of a page. Those in the background write to files in a directory, and end with the shell.
 func (p *page) script(outputs string) string {
 	var s strings.Builder
-	s.WriteString("trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n")
+	s.WriteString("running=()\ntrap 'for pid in \"${running[@]}\"; do kill $pid 2>/dev/null || true; done; wait' EXIT\n")
 	for i, part := range p.parts {
 		switch {
 		case part.kind == pageCommands && part.background:
 			for line := range strings.Lines(joinLines(part.text)) {
-				fmt.Fprintf(&s, "background=%s\n%s >>$background 2>&1 &\n", outputFile(outputs, i), withoutComment(line))
+				fmt.Fprintf(&s, "background=%s\n%s >>$background 2>&1 &\nrunning+=($!)\n", outputFile(outputs, i), withoutComment(line))
 			}
 		case part.kind == pageCommands:
 			s.WriteString(part.text)
