@@ -82,7 +82,7 @@ const partEnd = "@@ end of part"
 // script returns all commands of a page. Those in the background write to files in a directory, and end with the shell.
 func (p *page) script(outputs string) string {
 	var s strings.Builder
-	s.WriteString("running=()\ntrap 'for pid in \"${running[@]}\"; do kill $pid 2>/dev/null || true; done; wait' EXIT\n")
+	s.WriteString("running=()\ntrap 'for pid in \"${running[@]}\" $(jobs -p); do kill $pid 2>/dev/null || true; done; wait' EXIT\n")
 	for i, part := range p.parts {
 		switch {
 		case part.kind == pageCommands && part.background:
