@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const (
@@ -94,6 +95,7 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	r := newReport(o, dir)
+	began, done, all := time.Now(), 0, o.rounds*len(acts(o.loads, &o.sizes))*len(o.peers)
 	for round := range o.rounds {
 		for _, a := range acts(o.loads, &o.sizes) {
 			for i := range o.peers {
@@ -101,7 +103,12 @@ func run(ctx context.Context, o *options) error {
 				if round%2 == 1 { // there and back, so that drift hits both
 					p = o.peers[len(o.peers)-1-i]
 				}
-				fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, o.rounds, p.label(a))
+				left := ""
+				if done > 0 {
+					left = ", about " + (time.Since(began) / time.Duration(done) * time.Duration(all-done)).Round(time.Second).String() + " left"
+				}
+				fmt.Fprintf(os.Stderr, "round %d of %d: %s (%d of %d%s)\n", round+1, o.rounds, p.label(a), done+1, all, left)
+				done++
 				if err := turn(ctx, o, p, a, dir, round, r); err != nil {
 					return err
 				}
