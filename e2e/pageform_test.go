@@ -76,7 +76,7 @@ func pageNames(t *testing.T) []string {
 
 var (
 	pageElement = regexp.MustCompile("(?ms)^ *<!-- test: (.*?)\\s*-->$|^( *)```(\\w*)\n(.*?)^ *```$")
-	// indentedBlock is a block of code without a fence, whose language nobody knows.
+	// indentedBlock is a block of code without a fence, and so without a language.
 	indentedBlock = regexp.MustCompile(`(?m)\n\n( {4}[^\s-].*)`)
 )
 
