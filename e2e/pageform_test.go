@@ -13,8 +13,8 @@ import (
 // page is README.md or a page in docs, as the tests read it.
 //
 // A fenced block of sh has commands. One of console has lines of commands after "$ ", and their output. One of text is
-// the output of the commands before it. One of yaml is what kubectl applies, with --dry-run=server. One of go is a part of a
-// program that compiles. Comments in HTML, which readers do not see, say what else the tests do:
+// the output of the commands before it. One of yaml is applied by kubectl, with --dry-run=server. One of go is a part of a
+// program that compiles. Comments in HTML, which readers do not see, have further instructions:
 //
 //	<!-- test: in the repository -->           the page's commands run there, in place of an empty directory
 //	<!-- test: replace TEXT WITH -->           on the whole page; {port} is a free port, {dir} the directory, {home} the user's

@@ -33,7 +33,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// run runs the commands of a page, and compares what they print.
+// run runs the commands of a page, and compares their output.
 func (p *page) run(t *testing.T) {
 	home := t.TempDir()
 	t.Cleanup(func() { deleteInstances(t, home) })
@@ -114,7 +114,7 @@ func withoutComment(line string) string {
 	return comment.ReplaceAllString(strings.TrimSpace(line), "")
 }
 
-// check compares what the commands have printed with the page.
+// check compares the output of the commands with the page.
 func (p *page) check(t *testing.T, out, outputs string) {
 	t.Helper()
 	printed := strings.Split(out, partEnd+"\n")

@@ -43,8 +43,8 @@ func slowLink(t *testing.T, to string, pause time.Duration) string {
 	return l.Addr().String()
 }
 
-// TestProgress: work of more than a second prints lines with what is done, the rate and the rest on stderr, without the
-// control sequences of a terminal, and nothing but its result on stdout.
+// TestProgress: work of more than a second prints its progress, rate and rest on stderr, without the
+// control sequences of a terminal, and only its result on stdout.
 func TestProgress(t *testing.T) {
 	p, c := etcdProcess(t, t.TempDir())
 	const keys = 250 // more than one transaction of a restore
