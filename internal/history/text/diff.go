@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pmezard/go-difflib/difflib"
+	"github.com/rogpeppe/go-internal/diff"
 
 	"fairlead.dev/internal/history"
 )
@@ -29,14 +29,9 @@ func Diff(w io.Writer, from, to Side, s Style) error {
 	if err != nil {
 		return err
 	}
-	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: split(a), B: split(b), FromFile: from.Label, ToFile: to.Label, Context: 3,
-	})
-	if err != nil {
-		return err
-	}
+	_, unified, _ := strings.Cut(string(diff.Diff(from.Label, []byte(a), to.Label, []byte(b))), "\n") // without its line "diff FROM TO"
 	var out strings.Builder
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(unified) {
 		line = strings.TrimRight(line, "\n")
 		color := ""
 		switch {
@@ -56,14 +51,6 @@ func Diff(w io.Writer, from, to Side, s Style) error {
 	}
 	_, err = io.WriteString(w, out.String())
 	return err
-}
-
-// split returns the lines of a text, an empty list for an empty one.
-func split(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return difflib.SplitLines(strings.TrimSuffix(text, "\n"))
 }
 
 // Fields writes changes as a table, one a line.
