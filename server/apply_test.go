@@ -14,6 +14,8 @@ import (
 	appsac "k8s.io/client-go/applyconfigurations/apps/v1"
 	coreac "k8s.io/client-go/applyconfigurations/core/v1"
 	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"fairlead.dev/internal/cputime"
 )
 
 // TestApplyConfigurations applies client-go's apply configurations and reads them back by its
@@ -109,7 +111,7 @@ func TestRecordSurvivesEncodings(t *testing.T) {
 
 func BenchmarkApplyPod(b *testing.B) {
 	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
-		before := cpuTime()
+		before := cputime.Used()
 		n := 0
 		b.ReportAllocs()
 		for b.Loop() {

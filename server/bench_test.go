@@ -10,9 +10,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
+	"time"
 
+	"fairlead.dev/internal/cputime"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
 )
@@ -26,15 +27,8 @@ func podBody(name string) string {
 		`"volumes":[{"name":"config","configMap":{"name":"web"}}],"serviceAccountName":"web","nodeSelector":{"kubernetes.io/os":"linux"},"tolerations":[{"key":"dedicated","operator":"Equal","value":"web","effect":"NoSchedule"}]}}`
 }
 
-// cpuTime is the CPU time of the whole process, client included.
-func cpuTime() int64 {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return u.Utime.Nano() + u.Stime.Nano()
-}
-
-func reportCPU(b *testing.B, before int64) {
-	b.ReportMetric(float64(cpuTime()-before)/float64(b.N)/1000, "us-cpu/op")
+func reportCPU(b *testing.B, before time.Duration) {
+	b.ReportMetric(float64((cputime.Used()-before).Microseconds())/float64(b.N), "us-cpu/op")
 }
 
 // send does one request through rt and reads the whole response.
@@ -74,7 +68,7 @@ func createPods(b *testing.B, _ *cluster, rt http.RoundTripper, base string) {
 	var n atomic.Int64
 	b.ReportAllocs()
 	b.ResetTimer()
-	before := cpuTime()
+	before := cputime.Used()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			send(b, rt, "POST", base+"/api/v1/namespaces/default/pods", podBody(fmt.Sprint("web-", n.Add(1))))
@@ -88,7 +82,7 @@ func BenchmarkGetPod(b *testing.B) {
 		send(b, rt, "POST", base+"/api/v1/namespaces/default/pods", podBody("web"))
 		b.ReportAllocs()
 		b.ResetTimer()
-		before := cpuTime()
+		before := cputime.Used()
 		for b.Loop() {
 			send(b, rt, "GET", base+"/api/v1/namespaces/default/pods/web", "")
 		}
@@ -99,7 +93,7 @@ func BenchmarkGetPod(b *testing.B) {
 func BenchmarkPatchPod(b *testing.B) {
 	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
 		c.must("POST /api/v1/namespaces/default/pods", podBody("web"))
-		before := cpuTime()
+		before := cputime.Used()
 		n := 0
 		for b.Loop() {
 			n++
@@ -132,7 +126,7 @@ func BenchmarkListPods(b *testing.B) {
 		{"page", "?limit=500", ""},
 	} {
 		b.Run(q.name, func(b *testing.B) {
-			before := cpuTime()
+			before := cputime.Used()
 			var size int64
 			for b.Loop() {
 				req, _ := http.NewRequest("GET", c.http.URL+"/api/v1/pods"+q.query, nil)
@@ -169,7 +163,7 @@ func BenchmarkFrames(b *testing.B) {
 		{"table", "application/json;as=Table;v=v1;g=meta.k8s.io"},
 	} {
 		b.Run(k.name, func(b *testing.B) {
-			before := cpuTime()
+			before := cputime.Used()
 			for b.Loop() {
 				req, _ := http.NewRequestWithContext(b.Context(), "GET", pod+"?watch=1&resourceVersion=1", nil)
 				req.Header.Set("Accept", k.accept)
@@ -224,7 +218,7 @@ func fanOut(b *testing.B, _ *cluster, rt http.RoundTripper, base string) {
 		})
 	}
 	b.ResetTimer()
-	before := cpuTime()
+	before := cputime.Used()
 	for n := range events {
 		patchWeb(b, rt, base, n)
 	}

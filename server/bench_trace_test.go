@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead.dev/internal/cputime"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
 	"fairlead.dev/trace"
@@ -79,9 +80,9 @@ func traceRound(b *testing.B, wire string, turns int, begin func(*testing.B, htt
 	for n := range turns {
 		for i := range turn {
 			i = (i + n) % len(turn)
-			before := cpuTime()
+			before := cputime.Used()
 			turn[i]()
-			cost[i] += float64(cpuTime() - before)
+			cost[i] += float64(cputime.Used() - before)
 		}
 	}
 	return cost

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"fairlead.dev/internal/cputime"
 )
 
 // BenchmarkWrites compares the costs of all ways to write a pod.
@@ -46,7 +48,7 @@ func BenchmarkWrites(b *testing.B) {
 					write(b, rt, "POST", base+pods, "application/json", podBody("web"))
 				}
 				b.ReportAllocs()
-				n, before := 0, cpuTime()
+				n, before := 0, cputime.Used()
 				for b.Loop() {
 					n++
 					path := w.path
@@ -71,7 +73,7 @@ func BenchmarkDelete(b *testing.B) {
 		}
 		b.ReportAllocs()
 		b.ResetTimer()
-		before := cpuTime()
+		before := cputime.Used()
 		for n := range b.N {
 			write(b, rt, "DELETE", fmt.Sprintf("%s/m-%d", maps, n), "application/json", "")
 		}
@@ -101,7 +103,7 @@ func BenchmarkPodLife(b *testing.B) {
 	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
 		const pods = "/api/v1/namespaces/default/pods"
 		b.ReportAllocs()
-		n, before := 0, cpuTime()
+		n, before := 0, cputime.Used()
 		for b.Loop() {
 			n++
 			name := fmt.Sprint("web-", n)

@@ -10,7 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"fairlead.dev/internal/cputime"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/server"
 )
@@ -108,7 +110,7 @@ func BenchmarkDeleteCollection(b *testing.B) {
 	} {
 		b.Run(w.name, func(b *testing.B) {
 			wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
-				round, cpu := 0, int64(0)
+				round, cpu := 0, time.Duration(0)
 				b.ReportAllocs()
 				for b.Loop() {
 					b.StopTimer()
@@ -117,16 +119,16 @@ func BenchmarkDeleteCollection(b *testing.B) {
 						send(b, rt, "POST", base+w.path, w.body(fmt.Sprintf("o-%d-%d", round, i)))
 					}
 					b.StartTimer()
-					before := cpuTime()
+					before := cputime.Used()
 					send(b, rt, "DELETE", base+w.path, "")
-					cpu += cpuTime() - before
+					cpu += cputime.Used() - before
 					b.StopTimer()
 					if w.name == "pods" { // removes them before the next round
 						send(b, rt, "DELETE", base+w.path+"?gracePeriodSeconds=0", "")
 					}
 					b.StartTimer()
 				}
-				b.ReportMetric(float64(cpu)/float64(b.N)/n/1000, "us-cpu/object")
+				b.ReportMetric(float64(cpu.Microseconds())/float64(b.N)/n, "us-cpu/object")
 			})
 		})
 	}

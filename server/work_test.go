@@ -3,21 +3,17 @@ package server_test
 import (
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"fairlead.dev/internal/cputime"
 )
 
 // cpu is the processor time that f takes of this process.
 func cpu(f func()) time.Duration {
-	used := func() time.Duration {
-		var u syscall.Rusage
-		syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	began := used()
+	began := cputime.Used()
 	f()
-	return used() - began
+	return cputime.Used() - began
 }
 
 // TestWorkIsLinear checks that eight times as many owners, finalizers or keys take no more than

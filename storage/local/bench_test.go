@@ -6,19 +6,12 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
+	"fairlead.dev/internal/cputime"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
 )
-
-// cpu is the processor time of this process in nanoseconds.
-func cpu() int64 {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return u.Utime.Nano() + u.Stime.Nano()
-}
 
 // BenchmarkCommit puts 1 KB per transaction, synced, from many writers at once.
 func BenchmarkCommit(b *testing.B) {
@@ -32,7 +25,7 @@ func BenchmarkCommit(b *testing.B) {
 				var wg sync.WaitGroup
 				b.SetBytes(1024)
 				b.ReportAllocs()
-				before := cpu()
+				before := cputime.Used()
 				b.ResetTimer()
 				for w := range writers {
 					wg.Go(func() {
@@ -47,7 +40,7 @@ func BenchmarkCommit(b *testing.B) {
 				}
 				wg.Wait()
 				b.StopTimer()
-				b.ReportMetric(float64(cpu()-before)/float64(b.N), "cpu-ns/op")
+				b.ReportMetric(float64(cputime.Used()-before)/float64(b.N), "cpu-ns/op")
 				st := s.Stats()
 				b.ReportMetric(float64(st.Commits)/float64(st.Groups), "commits/sync")
 			})
@@ -123,7 +116,7 @@ func BenchmarkWatch(b *testing.B) {
 					})
 				}
 				value := make([]byte, 1024)
-				before := cpu()
+				before := cputime.Used()
 				i := 0
 				for b.Loop() {
 					op := storage.Op{Key: fmt.Sprintf("/registry/%d", i%max(n, 1)), Value: value}
@@ -132,7 +125,7 @@ func BenchmarkWatch(b *testing.B) {
 					}
 					i++
 				}
-				b.ReportMetric(float64(cpu()-before)/float64(i), "cpu-ns/op")
+				b.ReportMetric(float64(cputime.Used()-before)/float64(i), "cpu-ns/op")
 				s.Close()
 				readers.Wait()
 				b.ReportMetric(float64(seen.Load())/float64(i), "events/op")
@@ -154,13 +147,13 @@ func BenchmarkOpen(b *testing.B) {
 		s := open(b, dir, local.Options{Fsync: local.FsyncNever})
 		put(s)
 		s.Close()
-		before := cpu()
+		before := cputime.Used()
 		n := 0
 		for b.Loop() {
 			open(b, dir, local.Options{}).Close()
 			n++
 		}
-		b.ReportMetric(float64(cpu()-before)/float64(n), "cpu-ns/op")
+		b.ReportMetric(float64(cputime.Used()-before)/float64(n), "cpu-ns/op")
 	}
 	b.Run("keys=10000", func(b *testing.B) { again(b, func(s storage.Store) { fill(b, s, 10_000) }) })
 	b.Run("1GB", func(b *testing.B) {

@@ -2,7 +2,6 @@ package deployment_test
 
 import (
 	"context"
-	"syscall"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/cputime"
 	"fairlead.dev/testenv"
 )
 
@@ -27,13 +27,13 @@ func BenchmarkRollout2000(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		before, start := cpu(b), time.Now()
+		before, start := cputime.Used(), time.Now()
 		if _, err := deployments.Create(b.Context(), web(pods, "web:1")); err != nil {
 			b.Fatal(err)
 		}
 		await(b.Context(), b, w, pods)
 		b.ReportMetric(time.Since(start).Seconds()*1000, "ms")
-		b.ReportMetric(float64((cpu(b)-before).Microseconds())/pods, "cpu-us/pod")
+		b.ReportMetric(float64((cputime.Used()-before).Microseconds())/pods, "cpu-us/pod")
 		b.StopTimer()
 		w.Stop()
 		if err := env.Stop(); err != nil {
@@ -56,13 +56,4 @@ func await(ctx context.Context, b *testing.B, w *client.Watch[*appsv1.Deployment
 			return
 		}
 	}
-}
-
-func cpu(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -2,7 +2,6 @@ package namespace_test
 
 import (
 	"context"
-	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
+	"fairlead.dev/internal/cputime"
 	"fairlead.dev/testenv"
 )
 
@@ -48,7 +48,7 @@ func BenchmarkEnd(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		before, start := cpu(b), time.Now()
+		before, start := cputime.Used(), time.Now()
 		if err := namespaces.Delete(b.Context(), "doomed"); err != nil {
 			b.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func BenchmarkEnd(b *testing.B) {
 			}
 		}
 		b.ReportMetric(time.Since(start).Seconds()*1000, "ms")
-		b.ReportMetric(float64((cpu(b)-before).Microseconds())/pods, "cpu-us/pod")
+		b.ReportMetric(float64((cputime.Used()-before).Microseconds())/pods, "cpu-us/pod")
 		b.StopTimer()
 		w.Stop()
 		if err := env.Stop(); err != nil {
@@ -71,13 +71,4 @@ func BenchmarkEnd(b *testing.B) {
 		}
 		b.StartTimer()
 	}
-}
-
-func cpu(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
