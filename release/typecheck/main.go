@@ -2,7 +2,7 @@
 //
 //	typecheck -C .. darwin/arm64 windows/amd64
 //
-// It reads all packages, those of other modules too, as source: nothing is compiled, so that a platform takes seconds and
+// It reads all packages, those of other modules too, as source and compiles no package, so that a platform takes seconds and
 // no room in the build cache. `make cross` compiles and links.
 package main
 
