@@ -311,7 +311,7 @@ function drawCard(n, center) {
     stateText && svg('text', { class: `state ${meaning}`, x: WIDTH - 12, y: 18 }, stateText),
     svg('title', {}, n.members ? label(n) : `${label(n)}${n.object.text ? `: ${n.object.text}` : ''}`),
   ].filter(Boolean);
-  const el = svg('g', { class: `mapcard${n.members ? ' group' : ''}${center ? ' center' : ''}`, id: `mapnode${ids++}`, role: 'button', 'aria-label': label(n) }, ...parts);
+  const el = svg('g', { class: `mapcard${n.members ? ' group' : ''}${center ? ' center' : ''}`, id: `mapnode${ids++}`, role: 'img', 'aria-label': label(n) }, ...parts);
   el.dataset.id = n.id;
   return el;
 }
@@ -341,4 +341,4 @@ function short(text, size, room, end = false) {
 
 // tools are the buttons of a drawing.
 export const drawingTools = (drawing) => h('span.zooms', { role: 'group', 'aria-label': 'Zoom' },
-  [['−', 'Smaller (-)', () => drawing.zoom(0.8)], ['+', 'Larger (+)', () => drawing.zoom(1.25)], ['Fit', 'Show all (0)', () => drawing.fit()]].map(([text, tip, onclick]) => h('button', { title: tip, 'aria-label': tip, onclick }, text)));
+  [['−', 'Smaller (-)', () => drawing.zoom(0.8)], ['+', 'Larger (+)', () => drawing.zoom(1.25)], ['Fit', 'Fit all (0)', () => drawing.fit()]].map(([text, tip, onclick]) => h('button', { title: tip, 'aria-label': tip, onclick }, text)));

@@ -29,7 +29,7 @@ export function mapList(unfold) {
       if (!kinds.has(kind)) kinds.set(kind, []);
       kinds.get(kind).push(n);
     }
-    el.replaceChildren(...[...kinds].map(([kind, nodes]) => h('section', h('h3', several(kind)), h('ul', nodes.map((n) => item(n, relations.get(n.id)))))));
+    el.replaceChildren(...[...kinds].map(([kind, nodes]) => h('section', h('h2', several(kind)), h('ul', nodes.map((n) => item(n, relations.get(n.id)))))));
     if (focused !== undefined) [...el.querySelectorAll('[data-key]')].find((one) => one.dataset.key === focused)?.focus();
   }
 
