@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,32 +32,33 @@ func TestWatcher(t *testing.T) {
 	w := reload.New(path)
 	write(path, "two") // before Run, and after New
 
-	var loaded string
-	reports := make(chan error, 100)
+	loads := make(chan string, 100) // the contents, or errors, in order; a file may be seen half written
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		w.Run(ctx, func() error {
 			content, err := os.ReadFile(path)
+			if err == nil && string(content) == "broken" {
+				err = errors.New("the content is broken")
+			}
+			if err == nil {
+				loads <- string(content)
+			}
+			return err
+		}, func(err error) {
 			if err != nil {
-				return err
+				loads <- err.Error()
 			}
-			if string(content) == "broken" {
-				return errors.New("broken")
-			}
-			loaded = string(content)
-			return nil
-		}, func(err error) { reports <- err })
+		})
 	}()
-	// until waits for a report for which is returns true; there may be others before it, as of a file that is half written.
-	until := func(what string, is func(error) bool) {
+	until := func(what, want string) {
 		t.Helper()
 		deadline := time.After(time.Minute)
 		for {
 			select {
-			case err := <-reports:
-				if is(err) {
+			case got := <-loads:
+				if strings.HasSuffix(got, want) {
 					return
 				}
 			case <-deadline:
@@ -64,21 +66,18 @@ func TestWatcher(t *testing.T) {
 			}
 		}
 	}
-	has := func(text string) func(error) bool {
-		return func(err error) bool { return err == nil && loaded == text }
-	}
-	until("the change before Run", has("two"))
+	until("the change before Run", "two")
 	write(path, "three")
-	until("a file that was written", has("three"))
+	until("a file that was written", "three")
 	write(path+".new", "four")
 	rename(path+".new", path)
-	until("a file that was replaced", has("four"))
+	until("a file that was replaced", "four")
 	write(path, "broken")
-	until("a broken file", func(err error) bool { return err != nil && loaded == "four" })
+	until("a broken file", "the content is broken")
 	rename(path, path+".away")
-	until("a file that is gone", func(err error) bool { return errors.Is(err, os.ErrNotExist) })
+	until("a file that is gone", "no such file or directory")
 	write(path, "five")
-	until("a file that is back", has("five"))
+	until("a file that is back", "five")
 	cancel()
 	<-ended
 }
