@@ -81,6 +81,21 @@ func faultTarget(f trace.InjectedFault) string {
 	return f.User
 }
 
+// hold is an injected fault that holds the last change back from a watch that has not been sent it yet, or nil.
+func (s *Subject) hold() *trace.InjectedFault {
+	if len(s.Lives) == 0 {
+		return nil
+	}
+	e := s.Lives[len(s.Lives)-1]
+	for i, f := range e.Faults {
+		held := func(st trace.Stream) bool { return st.ID == f.Stream.ID }
+		if f.Action == "hold" && f.Stream != nil && slices.ContainsFunc(e.Waiting, held) {
+			return &e.Faults[i]
+		}
+	}
+	return nil
+}
+
 // noController adds the reason that no controller in the trace has acted on the last change, unless that is a kubelet's, which
 // reports and does not ask for anything.
 func (a *Explanation) noController(s *Subject) {

@@ -103,6 +103,9 @@ func (a *Explanation) unscheduled(s *Subject) {
 	if c := s.condition("PodScheduled"); c != nil {
 		message := str(c["message"])
 		a.problem(s, fmt.Sprintf("%s reported: %s", scheduler, because(str(c["reason"]), message)), suggest(s, str(c["reason"]), message))
+	} else if f := s.hold(); f != nil {
+		a.problem(s, fmt.Sprintf("%s has not reported a result: injected fault %d holds the pod back from %s", scheduler, f.Fault, faultTarget(*f)),
+			fmt.Sprintf("fairlead fault remove %d", f.Fault))
 	} else {
 		text := fmt.Sprintf("%s has not reported a result: it is not running, is busy, or has not received the pod", scheduler)
 		if s.young("metadata", "creationTimestamp") {

@@ -2,10 +2,12 @@ package why_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"fairlead.dev/internal/trace/show"
 	"fairlead.dev/internal/trace/why"
+	"fairlead.dev/trace"
 )
 
 // TestCrashLoop: the explanation of a container in back-off has its last exit.
@@ -59,5 +61,24 @@ func TestKubeletStatus(t *testing.T) {
 		if a := why.Explain(s); !a.Waits || !slices.Equal(a.Reasons, c.want) {
 			t.Errorf("%s: waits %v for %q, want %q", name, a.Waits, a.Reasons, c.want)
 		}
+	}
+}
+
+// TestHeldPod: the first reason of a pod that a fault holds back from the scheduler is the fault, until it is removed.
+func TestHeldPod(t *testing.T) {
+	scheduler := trace.Stream{ID: 7, User: "system:kube-scheduler"}
+	created := show.Event{Waiting: []trace.Stream{scheduler}}
+	created.Faults = []trace.InjectedFault{{Fault: 2, Action: "hold", What: "held back", Stream: &scheduler}}
+	pod := why.Subject{Kind: "Pod", Object: map[string]any{"spec": map[string]any{"schedulerName": "default-scheduler"}, "status": map[string]any{"phase": "Pending"}}, Lives: []show.Event{created}}
+	a := why.Explain(pod)
+	if want := "default-scheduler has not reported a result: injected fault 2 holds the pod back from system:kube-scheduler"; a.Reasons[0] != want {
+		t.Errorf("got %q, want %q", a.Reasons[0], want)
+	}
+	if c := a.Causes; len(c) != 1 || c[0].Next != "fairlead fault remove 2" {
+		t.Errorf("causes %+v", c)
+	}
+	pod.Lives[0].Waiting = nil
+	if a := why.Explain(pod); strings.Contains(a.Reasons[0], "injected fault") {
+		t.Errorf("the fault is removed, and the reason is %q", a.Reasons[0])
 	}
 }
