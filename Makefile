@@ -66,8 +66,8 @@ suites: SUITES ?= -rounds 3
 suites: ## the own suites of projects that use envtest ($$ENVTEST_ASSETS runs them on kube-apiserver too; hours)
 	cd compat && go test -tags suites -count=1 -timeout 0 -v ./suites -args $(SUITES)
 
-docs: ## the documents as a static site in site/ (needs mkdocs, a package of most distributions)
-	mkdocs build
+docs: ## the documents as a static site in site/ (needs mkdocs); REPOSITORY_URL is the host of its links to sources
+	mkdocs build --strict
 
 RELEASE = --snapshot
 release: export PATH := $(CURDIR)/bin:$(PATH)
