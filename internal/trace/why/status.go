@@ -63,10 +63,11 @@ func (s *Subject) word(a *Explanation) string {
 	case "Pod":
 		return s.podWord()
 	case "Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "DaemonSet":
-		if a.Want == 0 && a.Done == 0 {
+		want, _, ready := s.replicas()
+		if want == 0 && ready == 0 {
 			return unscaled
 		}
-		return fmt.Sprintf("%d of %d ready", a.Done, a.Want)
+		return fmt.Sprintf("%d of %d ready", ready, want)
 	case "Job":
 		if a.Want > 0 {
 			return fmt.Sprintf("%d of %d complete", a.Done, a.Want)

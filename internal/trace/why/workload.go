@@ -4,14 +4,7 @@ import "fmt"
 
 // workload counts missing replicas.
 func (a *Explanation) workload(s *Subject) {
-	want, have := int64(1), s.number("status", "readyReplicas")
-	if n, ok := s.at("spec", "replicas").(float64); ok {
-		want = int64(n)
-	}
-	made := s.number("status", "replicas")
-	if s.Kind == "DaemonSet" {
-		want, have, made = s.number("status", "desiredNumberScheduled"), s.number("status", "numberReady"), s.number("status", "currentNumberScheduled")
-	}
+	want, made, have := s.replicas()
 	a.State, a.Done, a.Want = fmt.Sprintf("has %d of %d replicas ready", have, want), have, want
 	if s.at("spec", "paused") == true {
 		a.root(s, "its rollout is paused", s.kubectl("rollout", "resume", s.named()))
@@ -26,6 +19,18 @@ func (a *Explanation) workload(s *Subject) {
 	case made > want:
 		a.pending(s, fmt.Sprintf("%d replicas exist, %d of them are to be deleted", made, made-want))
 	}
+}
+
+// replicas are the numbers of replicas of a workload that are wanted, exist, and are ready.
+func (s *Subject) replicas() (want, made, ready int64) {
+	if s.Kind == "DaemonSet" {
+		return s.number("status", "desiredNumberScheduled"), s.number("status", "currentNumberScheduled"), s.number("status", "numberReady")
+	}
+	want = 1
+	if n, ok := s.at("spec", "replicas").(float64); ok {
+		want = int64(n)
+	}
+	return want, s.number("status", "replicas"), s.number("status", "readyReplicas")
 }
 
 // rollout counts the replicas that do not have the current template yet, as kubectl rollout status does. Replicas with
