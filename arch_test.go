@@ -194,7 +194,7 @@ var excused = []struct{ dir, prefix, reason string }{
 	{"internal/controlplane/controlplanetest", "k8s.io/client-go/kubernetes", "only tests import it, as clients that use client-go"},
 	{"internal/server/admission/expr", "k8s.io/apiserver/pkg", "CEL as Kubernetes extends it (types, libraries, costs), and the interfaces these ask through"},
 	{"internal/server/auth/token", "k8s.io/apiserver/pkg/authentication/token/tokenfile", "the format of token files"},
-	{"internal/server/auth/webhook", "k8s.io/apiserver", "the client of an authorization webhook, and the types it asks with"},
+	{"internal/server/auth/webhook", "k8s.io/apiserver", "the clients of the webhooks of authentication and authorization, and the types they ask with"},
 	{"internal/celcheck", "k8s.io/apiserver/pkg/cel", "CEL as Kubernetes extends it, and schemas as its types"},
 	{"internal/resource/dynamicresources", "k8s.io/apiserver/pkg", "selectors of devices are CEL as Kubernetes extends it"},
 	{"internal/resource/custom", "k8s.io/apiserver/pkg/cel", "upstream's schema packages, a library here, speak of CEL in its types"},

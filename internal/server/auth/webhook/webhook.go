@@ -1,9 +1,10 @@
-// Package webhook authorizes requests by asking another server with SubjectAccessReviews, as kube-apiserver does with
-// --authorization-mode=Webhook.
+// Package webhook asks other servers: about the rights of a user with SubjectAccessReviews, as kube-apiserver does with
+// --authorization-mode=Webhook, and about tokens with TokenReviews, as with --authentication-token-webhook-config-file.
 //
 // # Concurrency
 //
-// An Authorizer may be used from any goroutine. It keeps decisions for the configured times.
+// An Authorizer and a Verifier may be used from any goroutine. They keep answers for the configured times. Concurrent
+// requests with the same token share one TokenReview.
 package webhook
 
 import (
