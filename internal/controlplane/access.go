@@ -38,6 +38,11 @@ type Access struct {
 	ClientCAFile string
 	// TokenFile has the tokens of users; see token.FromFile.
 	TokenFile string
+	// FrontProxy has front proxies besides the server's own.
+	FrontProxy FrontProxy
+	// TokenWebhook configures the server that is asked about tokens which this server does not know; without a file,
+	// such tokens are invalid.
+	TokenWebhook webhook.TokenOptions
 	// NoBootstrapTokens refuses the tokens by which nodes join.
 	NoBootstrapTokens bool
 	// NoAnonymous answers requests without credentials by 401.
@@ -106,8 +111,12 @@ type credentials struct {
 	verifying []crypto.PublicKey
 	// tokens verifies the tokens of the token file; nil without one.
 	tokens token.Verifier
+	// tokenWebhook is asked about other tokens; nil without one.
+	tokenWebhook token.Verifier
 	// webhook is the authorizer Webhook; nil without one.
 	webhook auth.Authorizer
+	// frontProxyCAPEM has the authorities of further front proxies; nil without any.
+	frontProxyCAPEM []byte
 }
 
 // load reads the files. The credentials are complete once they have an authority.
@@ -136,6 +145,14 @@ func (a *Access) load() (c credentials, err error) {
 	if a.TokenFile != "" {
 		if c.tokens, err = token.FromFile(a.TokenFile); err != nil {
 			return c, fmt.Errorf("token file: %w", err)
+		}
+	}
+	if c.frontProxyCAPEM, err = a.FrontProxy.load(); err != nil {
+		return c, err
+	}
+	if a.TokenWebhook.ConfigFile != "" {
+		if c.tokenWebhook, err = webhook.NewTokens(a.TokenWebhook, a.Audiences); err != nil {
+			return c, err
 		}
 	}
 	if a.authorizes(AuthorizeWebhook) {

@@ -105,7 +105,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, store}.read
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
-				Certificate: sync.OnceValues(creds.frontProxy), Known: known.services, Trust: bootstrap.Trust(creds.trusted()), Discovery: kinds, OpenAPI: schemas,
+				Certificate: sync.OnceValues(creds.frontProxy), Known: known.services, Trust: bootstrap.Trust(creds.trusted(o.Access.FrontProxy)), Discovery: kinds, OpenAPI: schemas,
 			})
 			if err != nil {
 				return err
@@ -195,6 +195,9 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if !access.NoBootstrapTokens {
 		verifier = append(verifier, token.ForServer(access.Audiences, token.Bootstrap(objects)))
 	}
+	if creds.tokenWebhook != nil {
+		verifier = append(verifier, loggedTokens{creds.tokenWebhook, options.Log})
+	}
 	grants := rbac.New(rbac.Caches{
 		Shared:              roles,
 		Roles:               s.Cache(rbacv1.Resource("roles")),
@@ -202,15 +205,20 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 		ClusterRoles:        s.Cache(rbacv1.Resource("clusterroles")),
 		ClusterRoleBindings: s.Cache(rbacv1.Resource("clusterrolebindings")),
 	}.Source())
+	proxies, err := creds.frontProxies(options)
+	if err != nil {
+		return err
+	}
 	c.Authenticator = auth.Union(
+		proxies, // first: a CA may issue certificates of clients and of proxies, told apart by their names
 		cert.New(creds.clientCAs, options.realTime()),
-		cert.FrontProxy(creds.authority.FrontProxy().Pool(), options.realTime(), bootstrap.FrontProxy),
 		token.Authenticator(verifier),
 		page,
 	)
 	if !access.NoAnonymous {
 		c.Authenticator = auth.WithAnonymous(c.Authenticator)
 	}
+	c.Authenticator = cert.WithoutHeaders(c.Authenticator, cert.StandardHeaders(), access.FrontProxy.Headers)
 	if c.Authorizer, err = authorizer(s, access, grants, creds.webhook); err != nil {
 		return err
 	}
@@ -295,13 +303,8 @@ func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
 
 // startObjects are the first objects of the cluster.
 func (cp *ControlPlane) startObjects() bootstrap.Options {
-	o := cp.credentials.trusted()
+	o := cp.credentials.trusted(cp.options.Access.FrontProxy)
 	o.ServiceCIDR = cp.options.Access.ServiceCIDR
 	o.Address, o.Port = cp.advertised.Addr(), int(cp.advertised.Port())
 	return o
-}
-
-// trusted has the CAs of client certificates and of front proxies.
-func (c credentials) trusted() bootstrap.Options {
-	return bootstrap.Options{ClientCA: string(c.clientCAPEM), FrontProxyCA: string(c.authority.FrontProxy().CertificatePEM())}
 }

@@ -32,7 +32,6 @@ func TestOtherFlags(t *testing.T) {
 		{[]string{"--enable-garbage-collector", "--storage-backend=etcd3", "--service-node-port-range=30000-32767"}, ""},
 		{[]string{"--enable-garbage-collector=false"}, "not supported: want true"},
 		{[]string{"--encryption-provider-config=x.yaml"}, "not supported"},
-		{[]string{"--requestheader-username-headers=X-User"}, "not supported: want X-Remote-User"},
 	} {
 		err := Command().ParseFlags(c.args)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

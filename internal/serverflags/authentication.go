@@ -18,6 +18,8 @@ func (f *authentication) register(set *pflag.FlagSet, a *controlplane.Access) {
 	set.StringVar(&a.ClientCAFile, "client-ca-file", "", "file with CAs of client certificates besides the server's own; the common name is the user, the organizations are the groups")
 	set.StringVar(&a.TokenFile, "token-auth-file", "", "CSV file with tokens: token, user, UID, groups")
 	set.BoolVar(&f.bootstrap, "enable-bootstrap-token-auth", !a.NoBootstrapTokens, "accept the tokens in Secrets of type bootstrap.kubernetes.io/token in kube-system")
+	registerTokenWebhook(set, &a.TokenWebhook)
+	registerFrontProxy(set, &a.FrontProxy)
 	set.StringSliceVar(&a.Audiences, "api-audiences", nil, "audiences of service account tokens for this server (default the first --service-account-issuer)")
 	set.StringArrayVar(&a.Issuers, "service-account-issuer", nil, "name of the service account issuer; the first is in new tokens, all are accepted (default that of kubeadm, "+controlplane.DefaultIssuer+")")
 	set.StringVar(&a.SigningKeyFile, "service-account-signing-key-file", "", "file with the private key of service account tokens (default a key of the server's own)")
@@ -40,5 +42,8 @@ func (f *authentication) complete(a *controlplane.Access) error {
 	if t := a.MaxTokenExpiration; t != 0 && (t < time.Hour || t > 1<<32*time.Second) {
 		return fmt.Errorf("--service-account-max-token-expiration=%v: want between 1 hour and 2^32 seconds", t)
 	}
-	return nil
+	if err := checkTokenWebhook(&a.TokenWebhook); err != nil {
+		return err
+	}
+	return checkFrontProxy(&a.FrontProxy)
 }

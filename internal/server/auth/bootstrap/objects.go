@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"encoding/json"
 	"net/netip"
 	"time"
 
@@ -22,9 +23,11 @@ type Options struct {
 	Port    int
 	// ClientCA, in PEM, is published for servers that verify client certificates themselves; it may be empty.
 	ClientCA string
-	// FrontProxyCA, in PEM, is published with it: a client with a certificate of this CA, in the name FrontProxy,
-	// may pass users in headers.
-	FrontProxyCA string
+	// FrontProxyCA, in PEM, is published with it: a client with a certificate of this CA, in one of the names, may pass
+	// users in the headers. Without names, any may.
+	FrontProxyCA    string
+	FrontProxyNames []string
+	UserHeaders     cert.Headers
 }
 
 // FrontProxy is the name in the certificate of a server that forwards requests.
@@ -65,14 +68,20 @@ func Trust(o Options) *corev1.ConfigMap {
 		ObjectMeta: metav1.ObjectMeta{Name: TrustName, Namespace: "kube-system"},
 		Data: map[string]string{
 			"client-ca-file":                     o.ClientCA,
-			"requestheader-allowed-names":        `["` + FrontProxy + `"]`,
+			"requestheader-allowed-names":        array(o.FrontProxyNames),
 			"requestheader-client-ca-file":       o.FrontProxyCA,
-			"requestheader-extra-headers-prefix": `["` + cert.ExtraPrefix + `"]`,
-			"requestheader-group-headers":        `["` + cert.GroupHeader + `"]`,
-			"requestheader-uid-headers":          `["` + cert.UIDHeader + `"]`,
-			"requestheader-username-headers":     `["` + cert.UserHeader + `"]`,
+			"requestheader-extra-headers-prefix": array(o.UserHeaders.ExtraPrefixes),
+			"requestheader-group-headers":        array(o.UserHeaders.Groups),
+			"requestheader-uid-headers":          array(o.UserHeaders.UIDs),
+			"requestheader-username-headers":     array(o.UserHeaders.Users),
 		},
 	}
+}
+
+// array returns the names as a JSON array.
+func array(names []string) string {
+	text, _ := json.Marshal(append([]string{}, names...)) // strings always have a form in JSON
+	return string(text)
 }
 
 // tracking is the ConfigMap with the date since which uses of legacy service account tokens are recorded on them:

@@ -19,7 +19,7 @@ func TestFrontProxy(t *testing.T) {
 	ca, stranger := newAuthority(t), newAuthority(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(ca.cert)
-	a := cert.FrontProxy(roots, time.Now, "front")
+	a := cert.FrontProxy(roots, time.Now, cert.StandardHeaders(), "front")
 	soon := time.Now().Add(time.Hour)
 	front, other := pkix.Name{CommonName: "front"}, pkix.Name{CommonName: "other"}
 	proxy := ca.issue(t, front, soon, x509.ExtKeyUsageClientAuth)

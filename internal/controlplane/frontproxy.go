@@ -1,0 +1,88 @@
+package controlplane
+
+import (
+	"bytes"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"slices"
+
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/bootstrap"
+	"fairlead.dev/internal/server/auth/cert"
+	certutil "k8s.io/client-go/util/cert"
+)
+
+// FrontProxy configures front proxies besides the server's own: their clients are the users in the headers of requests.
+type FrontProxy struct {
+	// CAFile has the CAs of the proxies' client certificates; "" trusts no further proxies.
+	CAFile string
+	// Names are the common names of their certificates; empty allows any.
+	Names []string
+	// Headers pass the user. Without the name of a header for users, the proxies pass none.
+	Headers cert.Headers
+}
+
+// load returns the CAs of the file, in PEM.
+func (f FrontProxy) load() ([]byte, error) {
+	if f.CAFile == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.CAFile)
+	if err == nil {
+		_, err = certutil.ParseCertsPEM(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("front proxy CA %s: %w", f.CAFile, err)
+	}
+	return text, nil
+}
+
+// frontProxies authenticates the clients of the server's own front proxies and of the configured ones.
+func (c credentials) frontProxies(o Options) (auth.Authenticator, error) {
+	own := cert.FrontProxy(c.authority.FrontProxy().Pool(), o.realTime(), cert.StandardHeaders(), bootstrap.FrontProxy)
+	if c.frontProxyCAPEM == nil {
+		return own, nil
+	}
+	further := o.Access.FrontProxy
+	if len(further.Names) == 0 {
+		clients, _ := certutil.ParseCertsPEM(c.clientCAPEM)
+		proxies, _ := certutil.ParseCertsPEM(c.frontProxyCAPEM)
+		if slices.ContainsFunc(proxies, func(ca *x509.Certificate) bool { return slices.ContainsFunc(clients, ca.Equal) }) {
+			return nil, optionErrorf("--requestheader-client-ca-file has a CA of client certificates: --requestheader-allowed-names must tell the front proxies from clients")
+		}
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(c.frontProxyCAPEM)
+	return auth.Union(own, cert.FrontProxy(roots, o.realTime(), further.Headers, further.Names...)), nil
+}
+
+// trusted has the CAs of client certificates and of all front proxies, with their names and headers.
+func (c credentials) trusted(further FrontProxy) bootstrap.Options {
+	o := bootstrap.Options{
+		ClientCA: string(c.clientCAPEM), FrontProxyCA: string(c.authority.FrontProxy().CertificatePEM()),
+		FrontProxyNames: []string{bootstrap.FrontProxy}, UserHeaders: cert.StandardHeaders(),
+	}
+	if c.frontProxyCAPEM == nil {
+		return o
+	}
+	o.FrontProxyCA += string(bytes.TrimSpace(c.frontProxyCAPEM)) + "\n"
+	o.FrontProxyNames = add(o.FrontProxyNames, further.Names)
+	if len(further.Names) == 0 {
+		o.FrontProxyNames = nil // any name
+	}
+	h := &o.UserHeaders
+	h.Users, h.UIDs = add(h.Users, further.Headers.Users), add(h.UIDs, further.Headers.UIDs)
+	h.Groups, h.ExtraPrefixes = add(h.Groups, further.Headers.Groups), add(h.ExtraPrefixes, further.Headers.ExtraPrefixes)
+	return o
+}
+
+// add appends the names that list does not have.
+func add(list, names []string) []string {
+	for _, name := range names {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
