@@ -67,7 +67,7 @@ func TestServerFlags(t *testing.T) {
 
 // TestServerFlagErrors: a flag with a wrong value is named, and the exit code is that of wrong usage.
 func TestServerFlagErrors(t *testing.T) {
-	for _, c := range []struct{ flag, want string }{
+	for _, c := range []struct{ flags, want string }{
 		{"--authorization-mode=Nobody", "--authorization-mode=Nobody: want AlwaysAllow"},
 		{"--authorization-mode=Webhook", "--authorization-webhook-config-file"},
 		{"--tls-cert-file=server.crt", "--tls-private-key-file"},
@@ -79,11 +79,19 @@ func TestServerFlagErrors(t *testing.T) {
 		{"--max-requests-inflight=-1", "want 0 or more"},
 		{"--event-ttl=0", "want more than 0"},
 		{"--service-account-max-token-expiration=1m", "1 hour"},
+		{"--authentication-token-webhook-cache-ttl=long", "--authentication-token-webhook-cache-ttl"},
+		{"--authentication-token-webhook-config-file=x --authentication-token-webhook-version=v2", "--authentication-token-webhook-version=v2: want v1beta1 or v1"},
+		{"--requestheader-allowed-names=a,", "--requestheader-allowed-names"},
+		{"--requestheader-username-headers=X-Remote-User,", "--requestheader-username-headers"},
+		{"--requestheader-group-headers=X-Remote-Group,", "--requestheader-group-headers"},
+		{"--requestheader-extra-headers-prefix=X-Remote-Extra-,", "--requestheader-extra-headers-prefix"},
+		{"--requestheader-uid-headers=X-Number", "--requestheader-uid-headers: want X-Remote-Uid too"},
 	} {
-		out, err := exec.Command(bin.fairlead, "server", "--in-memory", "--listen=127.0.0.1:0", "--data-dir", t.TempDir(), c.flag).CombinedOutput()
+		args := append([]string{"server", "--in-memory", "--listen=127.0.0.1:0", "--data-dir", t.TempDir()}, strings.Fields(c.flags)...)
+		out, err := exec.Command(bin.fairlead, args...).CombinedOutput()
 		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 {
-			t.Errorf("%s: %v, want exit code 2", c.flag, err)
+			t.Errorf("%s: %v, want exit code 2", c.flags, err)
 		}
-		expect(t, c.flag, string(out), c.want)
+		expect(t, c.flags, string(out), c.want)
 	}
 }

@@ -76,6 +76,22 @@ func startOn(t *testing.T, dir string, args ...string) func(token string) *kuber
 	}
 }
 
+// startFails returns the error of a command line.
+func startFails(t *testing.T, args ...string) string {
+	t.Helper()
+	etcd := httptest.NewServer(etcdstandin.Handler(etcdstandin.Store{DataDir: t.TempDir(), NoFsync: true}))
+	t.Cleanup(etcd.Close)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	cmd := kubeapiserver.Command()
+	cmd.SetArgs(append([]string{"--etcd-servers=" + etcd.URL, "--bind-address=127.0.0.1", "--secure-port=" + freePort(t)}, args...))
+	err := cmd.ExecuteContext(ctx)
+	if err == nil {
+		t.Fatalf("%q starts", args)
+	}
+	return err.Error()
+}
+
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
