@@ -301,8 +301,8 @@ func TestKubeAPIServerRefused(t *testing.T) {
 		{"--runtime-config=nonsense/v1=true", "Fairlead does not serve nonsense/v1", 1},
 		{"--service-cluster-ip-range=nonsense", "--service-cluster-ip-range=nonsense: want one IPv4 range", 1},
 		{"--secure-port=0", "--secure-port=0: want a port between 1 and 65535", 1},
-		{"--token-auth-file=/no/such/file", "token file: open /no/such/file", 1},
-		{"--client-ca-file=/no/such/file", "client CA: open /no/such/file", 1},
+		{"--token-auth-file=/no/such/file", "token file: /no/such/file", 1},
+		{"--client-ca-file=/no/such/file", "client CA: /no/such/file", 1},
 		{"--emulated-version=1.20", "emulation version 1.20 is not between [1.33, 1.37.0]", 1},
 	} {
 		dir := t.TempDir()
