@@ -2,12 +2,8 @@ package controlplane
 
 import (
 	"crypto"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"net/netip"
-	"os"
 	"slices"
 	"time"
 
@@ -31,10 +27,7 @@ const (
 // kube-apiserver do. The zero value is the access of a cluster made by kubeadm: the server's own authorities, the
 // authorizers Node and RBAC, all default admission plugins and NodeRestriction.
 type Access struct {
-	// ServingCertFile and ServingKeyFile have the server's certificate and its key; "" makes the server issue its
-	// own.
-	ServingCertFile, ServingKeyFile string
-	// ClientCAFile has CAs of client certificates besides the server's own.
+	// ClientCAFile has CAs of client certificates besides the server's own. It is read again when it changes.
 	ClientCAFile string
 	// TokenFile has the tokens of users; see token.FromFile.
 	TokenFile string
@@ -100,11 +93,11 @@ func (a *Access) authorizes(name string) bool { return slices.Contains(a.Authori
 // and what else the files configure.
 type credentials struct {
 	authority *pki.Authority
-	// clientCAs are the authorities of client certificates, in both forms.
-	clientCAs   *x509.CertPool
-	clientCAPEM []byte
-	// serving is the server's certificate, nil if the authority issues it. servingCA verifies it, in PEM.
-	serving   *tls.Certificate
+	// clientCAs are the authorities of client certificates, and frontProxyCAs those of further front proxies.
+	clientCAs, frontProxyCAs authorities
+	// serving are the server's certificates, except for one that the authority issues. servingCA has the certificates, in
+	// PEM, that verify the one that is shown to clients which ask for no special name.
+	serving   *servingCertificates
 	servingCA []byte
 	// signing is the key of service account tokens, and verifying are others whose tokens are accepted.
 	signing   crypto.Signer
@@ -115,29 +108,21 @@ type credentials struct {
 	tokenWebhook token.Verifier
 	// webhook is the authorizer Webhook; nil without one.
 	webhook auth.Authorizer
-	// frontProxyCAPEM has the authorities of further front proxies; nil without any.
-	frontProxyCAPEM []byte
+	// reloads are the files that are read again.
+	reloads *reloads
 }
 
-// load reads the files. The credentials are complete once they have an authority.
-func (a *Access) load() (c credentials, err error) {
-	if a.ClientCAFile != "" {
-		if c.clientCAPEM, err = os.ReadFile(a.ClientCAFile); err != nil {
-			return c, fmt.Errorf("client CA: %w", err)
-		}
-		if !x509.NewCertPool().AppendCertsFromPEM(c.clientCAPEM) {
-			return c, fmt.Errorf("client CA: no certificate in %s", a.ClientCAFile)
-		}
+// loadCredentials reads the files. The credentials are complete once they have an authority.
+func loadCredentials(a *Access, s *Serving) (c credentials, err error) {
+	c = credentials{clientCAs: newAuthorities(), frontProxyCAs: newAuthorities(), serving: &servingCertificates{}, reloads: newReloads()}
+	if err := c.readAuthorities("client CA", c.clientCAs, a.ClientCAFile); err != nil {
+		return c, err
 	}
-	if a.ServingCertFile != "" {
-		serving, err := tls.LoadX509KeyPair(a.ServingCertFile, a.ServingKeyFile)
-		if err != nil {
-			return c, fmt.Errorf("serving certificate: %w", err)
-		}
-		// The last certificate of the file is the closest to its authority that is known here; clients that have it
-		// as a root accept the chain.
-		last := serving.Certificate[len(serving.Certificate)-1]
-		c.serving, c.servingCA = &serving, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: last})
+	if err := c.readAuthorities("front proxy CA", c.frontProxyCAs, a.FrontProxy.CAFile); err != nil {
+		return c, err
+	}
+	if err := c.readServing(s); err != nil {
+		return c, err
 	}
 	if err := a.loadTokenKeys(&c); err != nil {
 		return c, fmt.Errorf("service account key: %w", err)
@@ -146,9 +131,6 @@ func (a *Access) load() (c credentials, err error) {
 		if c.tokens, err = token.FromFile(a.TokenFile); err != nil {
 			return c, fmt.Errorf("token file: %w", err)
 		}
-	}
-	if c.frontProxyCAPEM, err = a.FrontProxy.load(); err != nil {
-		return c, err
 	}
 	if a.TokenWebhook.ConfigFile != "" {
 		if c.tokenWebhook, err = webhook.NewTokens(a.TokenWebhook, a.Audiences); err != nil {
@@ -159,6 +141,18 @@ func (a *Access) load() (c credentials, err error) {
 		c.webhook, err = webhook.New(a.AuthorizationWebhook)
 	}
 	return c, err
+}
+
+func (c *credentials) readAuthorities(name string, into authorities, path string) error {
+	if path == "" {
+		return nil
+	}
+	return c.reloads.read(name, func() error {
+		if err := into.load(path); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}, path)
 }
 
 func (a *Access) loadTokenKeys(c *credentials) error {
@@ -189,7 +183,7 @@ func (a *Access) loadTokenKeys(c *credentials) error {
 func (c credentials) under(authority *pki.Authority) credentials {
 	own := c
 	own.verifying = append(slices.Clip(c.verifying), c.signing.Public())
-	own.serving, own.signing = nil, nil
+	own.serving, own.servingCA, own.signing = &servingCertificates{}, nil, nil
 	own.complete(authority)
 	return own
 }
@@ -198,10 +192,8 @@ func (c credentials) under(authority *pki.Authority) credentials {
 // of client certificates: those of the kubeconfig and of the simulated nodes are its own.
 func (c *credentials) complete(authority *pki.Authority) {
 	c.authority = authority
-	c.clientCAs = authority.Pool()
-	c.clientCAs.AppendCertsFromPEM(c.clientCAPEM)
-	c.clientCAPEM = append(slices.Clip(c.clientCAPEM), authority.CertificatePEM()...)
-	if c.serving == nil {
+	c.clientCAs = c.clientCAs.with(authority.CertificatePEM())
+	if c.servingCA == nil {
 		c.servingCA = authority.CertificatePEM()
 	}
 	if c.signing == nil {

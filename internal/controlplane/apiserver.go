@@ -105,12 +105,13 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, store}.read
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
-				Certificate: sync.OnceValues(creds.frontProxy), Known: known.services, Trust: bootstrap.Trust(creds.trusted(o.Access.FrontProxy)), Discovery: kinds, OpenAPI: schemas,
+				Certificate: sync.OnceValues(creds.frontProxy), Known: known.services, Trust: func() *corev1.ConfigMap { return bootstrap.Trust(creds.trusted(o.Access.FrontProxy)) }, Discovery: kinds, OpenAPI: schemas,
 			})
 			if err != nil {
 				return err
 			}
 			c.Metrics.MustRegister(storeFailed(store))
+			creds.reloads.register(c.Metrics)
 			if err := c.Metrics.Register(services); err != nil {
 				return err
 			}
@@ -211,7 +212,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	}
 	c.Authenticator = auth.Union(
 		proxies, // first: a CA may issue certificates of clients and of proxies, told apart by their names
-		cert.New(creds.clientCAs, options.realTime()),
+		creds.clients(options),
 		token.Authenticator(verifier),
 		page,
 	)

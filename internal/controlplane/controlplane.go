@@ -121,7 +121,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	if cp.base != nil {
 		cp.credentials = cp.base.credentials
-	} else if cp.credentials, err = o.Access.load(); err != nil {
+	} else if cp.credentials, err = loadCredentials(&o.Access, &o.Serving); err != nil {
 		return err
 	}
 	if err := cp.listen(); err != nil {
@@ -266,6 +266,9 @@ func (cp *ControlPlane) serve() error {
 	cp.serving.Go(func() error { return cp.server.Run(ctx) })
 	cp.serving.Go(func() error { return cp.extensions.Run(ctx) })
 	cp.serving.Go(func() error { return cp.services.Run(ctx) })
+	if cp.rereads() {
+		cp.serving.Go(func() error { return cp.reread(ctx) })
+	}
 	if cp.options.measures() && !cp.options.VirtualTime { // kubelets are in real time
 		cp.serving.Go(func() error { return cp.meter.Run(ctx) })
 	}

@@ -3,8 +3,7 @@ package controlplane
 import (
 	"bytes"
 	"crypto/x509"
-	"fmt"
-	"os"
+	"net/http"
 	"slices"
 
 	"fairlead.dev/internal/server/auth"
@@ -23,50 +22,47 @@ type FrontProxy struct {
 	Headers cert.Headers
 }
 
-// load returns the CAs of the file, in PEM.
-func (f FrontProxy) load() ([]byte, error) {
-	if f.CAFile == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(f.CAFile)
-	if err == nil {
-		_, err = certutil.ParseCertsPEM(text)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("front proxy CA %s: %w", f.CAFile, err)
-	}
-	return text, nil
-}
-
 // frontProxies authenticates the clients of the server's own front proxies and of the configured ones.
 func (c credentials) frontProxies(o Options) (auth.Authenticator, error) {
 	own := cert.FrontProxy(c.authority.FrontProxy().Pool(), o.realTime(), cert.StandardHeaders(), bootstrap.FrontProxy)
-	if c.frontProxyCAPEM == nil {
+	further := o.Access.FrontProxy
+	if further.CAFile == "" {
 		return own, nil
 	}
-	further := o.Access.FrontProxy
 	if len(further.Names) == 0 {
-		clients, _ := certutil.ParseCertsPEM(c.clientCAPEM)
-		proxies, _ := certutil.ParseCertsPEM(c.frontProxyCAPEM)
+		clients, _ := certutil.ParseCertsPEM(c.clientCAs.pem())
+		proxies, _ := certutil.ParseCertsPEM(c.frontProxyCAs.pem())
 		if slices.ContainsFunc(proxies, func(ca *x509.Certificate) bool { return slices.ContainsFunc(clients, ca.Equal) }) {
 			return nil, optionErrorf("--requestheader-client-ca-file has a CA of client certificates: --requestheader-allowed-names must tell the front proxies from clients")
 		}
 	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(c.frontProxyCAPEM)
-	return auth.Union(own, cert.FrontProxy(roots, o.realTime(), further.Headers, further.Names...)), nil
+	return auth.Union(own, latestAuthenticator(func() auth.Authenticator {
+		return cert.FrontProxy(c.frontProxyCAs.pool(), o.realTime(), further.Headers, further.Names...)
+	}, c.frontProxyCAs)), nil
+}
+
+// clients authenticates the clients with certificates.
+func (c credentials) clients(o Options) auth.Authenticator {
+	return latestAuthenticator(func() auth.Authenticator { return cert.New(c.clientCAs.pool(), o.realTime()) }, c.clientCAs)
+}
+
+// latestAuthenticator authenticates by the authenticator for the present content of the CAs' file. What that remembers of
+// certificates ends with it.
+func latestAuthenticator(build func() auth.Authenticator, of authorities) auth.Authenticator {
+	current := latest(build, of)
+	return auth.AuthenticatorFunc(func(r *http.Request) (*auth.User, bool, error) { return current().Authenticate(r) })
 }
 
 // trusted has the CAs of client certificates and of all front proxies, with their names and headers.
 func (c credentials) trusted(further FrontProxy) bootstrap.Options {
 	o := bootstrap.Options{
-		ClientCA: string(c.clientCAPEM), FrontProxyCA: string(c.authority.FrontProxy().CertificatePEM()),
+		ClientCA: string(c.clientCAs.pem()), FrontProxyCA: string(c.authority.FrontProxy().CertificatePEM()),
 		FrontProxyNames: []string{bootstrap.FrontProxy}, UserHeaders: cert.StandardHeaders(),
 	}
-	if c.frontProxyCAPEM == nil {
+	if further.CAFile == "" {
 		return o
 	}
-	o.FrontProxyCA += string(bytes.TrimSpace(c.frontProxyCAPEM)) + "\n"
+	o.FrontProxyCA += string(bytes.TrimSpace(c.frontProxyCAs.pem())) + "\n"
 	o.FrontProxyNames = add(o.FrontProxyNames, further.Names)
 	if len(further.Names) == 0 {
 		o.FrontProxyNames = nil // any name

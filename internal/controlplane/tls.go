@@ -1,32 +1,70 @@
 package controlplane
 
 import (
+	"cmp"
+	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"os"
 	"slices"
 
 	"fairlead.dev/internal/server/auth/bootstrap"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // tlsConfig returns the server's side of TLS. Client certificates are asked for and not demanded: the server's authenticator
 // verifies them, so that a bad one is answered with a Status.
 func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
-	certificate := cp.credentials.serving
-	if certificate == nil {
-		issued, err := cp.issueCertificate()
-		if err != nil {
-			return nil, err
-		}
-		certificate = &issued
+	issued, err := cp.issueCertificate()
+	if err != nil {
+		return nil, err
 	}
-	return &tls.Config{
-		Time:         cp.options.realTime(),
-		Certificates: []tls.Certificate{*certificate},
-		ClientAuth:   tls.RequestClientCert,
-		MinVersion:   tls.VersionTLS12,
-	}, nil
+	o, creds := cp.options, cp.credentials
+	config := &tls.Config{
+		Time: o.realTime(),
+		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return cmp.Or(creds.serving.choose(hello), &issued), nil
+		},
+		ClientAuth:       tls.RequestClientCert,
+		MinVersion:       cmp.Or(o.Serving.MinVersion, tls.VersionTLS12),
+		CipherSuites:     o.Serving.CipherSuites,
+		CurvePreferences: o.Serving.Curves,
+		NextProtos:       []string{"h2", "http/1.1"},
+	}
+	if o.Host != nil { // each of its control planes has an authority
+		return config, nil
+	}
+	// Clients that have several certificates choose one by the names of the authorities.
+	named := latest(func() *tls.Config {
+		one := config.Clone()
+		one.ClientCAs = x509.NewCertPool()
+		for _, pem := range [][]byte{creds.clientCAs.pem(), creds.authority.FrontProxy().CertificatePEM(), creds.frontProxyCAs.pem()} {
+			one.ClientCAs.AppendCertsFromPEM(pem)
+		}
+		return one
+	}, creds.clientCAs, creds.frontProxyCAs)
+	with := config.Clone()
+	with.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return named(), nil }
+	return with, nil
+}
+
+// rereads reports whether changed files are read again: not by a fork, whose files are those of the server it is a fork of,
+// and not in virtual time, which waiting for changes would hold up.
+func (cp *ControlPlane) rereads() bool {
+	return cp.base == nil && !cp.options.VirtualTime && len(cp.credentials.reloads.all) > 0
+}
+
+// reread reads changed files again until ctx ends, and publishes the authorities.
+func (cp *ControlPlane) reread(ctx context.Context) error {
+	cp.credentials.reloads.run(ctx, cp.options.Log, func() {
+		trust := bootstrap.Trust(cp.credentials.trusted(cp.options.Access.FrontProxy))
+		if err := cp.server.Bootstrap(ctx, []runtime.Object{trust}, bootstrap.Reconcile); err != nil && ctx.Err() == nil {
+			cp.options.Log.Error("cannot publish the authorities of clients", "configmap", trust.Namespace+"/"+trust.Name, "err", err)
+		}
+	})
+	return nil
 }
 
 // issueCertificate issues the server's certificate for the names it may be called by.

@@ -44,9 +44,9 @@ func (f *flags) controlPlane(ctx context.Context) (controlplane.Options, error) 
 	if err := f.shared.Complete(&o); err != nil {
 		return o, err
 	}
-	if o.Access.ServingCertFile == "" && f.certDir != "" {
+	if c := &o.Serving.Certificate; c.CertFile == "" && f.certDir != "" {
 		var err error
-		if o.Access.ServingCertFile, o.Access.ServingKeyFile, err = selfSigned(f.certDir, f.address); err != nil {
+		if c.CertFile, c.KeyFile, err = selfSigned(f.certDir, f.address); err != nil {
 			return o, fmt.Errorf("--cert-dir: %w", err)
 		}
 	}

@@ -33,8 +33,7 @@ var ignoredFlags = map[string][]string{
 	"connections and shutdown have no such setting": {
 		"disable-http2-serving", "goaway-chance", "http2-max-streams-per-connection", "livez-grace-period",
 		"max-connection-bytes-per-sec", "min-request-timeout", "permit-address-sharing", "permit-port-sharing",
-		"shutdown-delay-duration", "shutdown-send-retry-after", "shutdown-watch-termination-grace-period", "tls-cipher-suites",
-		"tls-curve-preferences",
+		"shutdown-delay-duration", "shutdown-send-retry-after", "shutdown-watch-termination-grace-period",
 	},
 	"requests are limited by --max-requests-inflight and --max-mutating-requests-inflight": {"enable-priority-and-fairness"},
 	"the server is the only one of its cluster": {
@@ -88,8 +87,6 @@ var fixedFlags = map[string][]string{
 	"service-node-port-range":                     {"30000-32767"},
 	"storage-backend":                             {"", "etcd3"},
 	"strict-transport-security-directives":        {""},
-	"tls-min-version":                             {"", "VersionTLS12"},
-	"tls-sni-cert-key":                            {""},
 }
 
 // otherFlag is the value of a flag that has no effect.

@@ -10,6 +10,7 @@ import (
 
 // Flags are the values of the flags, once they are parsed.
 type Flags struct {
+	serving        serving
 	authentication authentication
 	admission      plugins
 	network        network
@@ -23,7 +24,7 @@ type Flags struct {
 func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f := &Flags{}
 	registerEtcd(set, &o.Etcd)
-	registerServing(set, &o.Access)
+	f.serving.register(set, &o.Serving)
 	registerKubelets(set, &o.Kubelets)
 	f.authentication.register(set, &o.Access)
 	registerAuthorization(set, &o.Access)
@@ -38,7 +39,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 
 // Complete checks the flags and sets the rest of the options. Its error names the flag at fault.
 func (f *Flags) Complete(o *controlplane.Options) (err error) {
-	if err := checkServing(&o.Access); err != nil {
+	if err := f.serving.complete(&o.Serving); err != nil {
 		return err
 	}
 	if err := f.authentication.complete(&o.Access); err != nil {

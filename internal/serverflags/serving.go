@@ -2,19 +2,45 @@ package serverflags
 
 import (
 	"errors"
+	"fmt"
 
 	"fairlead.dev/internal/controlplane"
 	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
 )
 
-func registerServing(set *pflag.FlagSet, a *controlplane.Access) {
-	set.StringVar(&a.ServingCertFile, "tls-cert-file", "", "file with the server's certificate and those between it and its CA (default one of the server's own CA)")
-	set.StringVar(&a.ServingKeyFile, "tls-private-key-file", "", "file with the key of the server's certificate")
+// serving has the flags that have another form than their options.
+type serving struct {
+	named      []cliflag.NamedCertKey
+	minVersion string
+	suites     []string
+	curves     []int32
 }
 
-func checkServing(a *controlplane.Access) error {
-	if (a.ServingCertFile == "") != (a.ServingKeyFile == "") {
+func (f *serving) register(set *pflag.FlagSet, s *controlplane.Serving) {
+	set.StringVar(&s.Certificate.CertFile, "tls-cert-file", "", "file with the server's certificate and those between it and its CA (default one of the server's own CA); read again when it changes")
+	set.StringVar(&s.Certificate.KeyFile, "tls-private-key-file", "", "file with the key of the server's certificate")
+	set.Var(cliflag.NewNamedCertKeyArray(&f.named), "tls-sni-cert-key", "certificate and key for clients that ask for certain host names, such as foo.crt,foo.key:*.foo.com,foo.com (default the names in the certificate); may be repeated")
+	set.StringVar(&f.minVersion, "tls-min-version", "", "oldest version of TLS for clients: VersionTLS12 (the default) or VersionTLS13, and the insecure VersionTLS10 and VersionTLS11")
+	set.StringSliceVar(&f.suites, "tls-cipher-suites", nil, "cipher suites for clients of TLS 1.2 and older, by the names of IANA (default those of Go)")
+	set.Int32SliceVar(&f.curves, "tls-curve-preferences", nil, "key exchange mechanisms for clients, by the numbers of IANA (default those of Go)")
+}
+
+func (f *serving) complete(s *controlplane.Serving) (err error) {
+	if (s.Certificate.CertFile == "") != (s.Certificate.KeyFile == "") {
 		return errors.New("--tls-cert-file and --tls-private-key-file: want both or neither")
+	}
+	for _, n := range f.named {
+		s.Named = append(s.Named, controlplane.NamedCertificate{CertificateFiles: controlplane.CertificateFiles{CertFile: n.CertFile, KeyFile: n.KeyFile}, Names: n.Names})
+	}
+	if s.MinVersion, err = cliflag.TLSVersion(f.minVersion); err != nil {
+		return fmt.Errorf("--tls-min-version: %w", err)
+	}
+	if s.CipherSuites, err = cliflag.TLSCipherSuites(f.suites); err != nil {
+		return fmt.Errorf("--tls-cipher-suites: %w", err)
+	}
+	if s.Curves, err = cliflag.TLSCurvePreferences(f.curves); err != nil {
+		return fmt.Errorf("--tls-curve-preferences: %w", err)
 	}
 	return nil
 }

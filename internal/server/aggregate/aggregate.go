@@ -44,8 +44,8 @@ type Options struct {
 	// Certificate returns the front proxy's client certificate, when a server asks for it. Other servers trust its holder's
 	// headers about the user of a request.
 	Certificate func() (*tls.Certificate, error)
-	// Trust is the ConfigMap that tells other servers which certificates to trust. It is restored if it is changed.
-	Trust *corev1.ConfigMap
+	// Trust returns the ConfigMap that tells other servers which certificates to trust. It is restored if it is changed.
+	Trust func() *corev1.ConfigMap
 	// Known are API services of another server whose store began like this one's: they are not read again.
 	Known Known
 	Log   *slog.Logger // nil discards
@@ -217,7 +217,8 @@ func (s *Services) follow(ctx context.Context) error {
 		return err
 	}
 	defer w.Close()
-	trust, err := s.o.Server.Cache(corev1.Resource("configmaps")).Watch(ctx, watchcache.Selection{Namespace: s.o.Trust.Namespace, Name: s.o.Trust.Name}, 0)
+	published := s.o.Trust()
+	trust, err := s.o.Server.Cache(corev1.Resource("configmaps")).Watch(ctx, watchcache.Selection{Namespace: published.Namespace, Name: published.Name}, 0)
 	if err != nil {
 		return err
 	}
@@ -249,7 +250,7 @@ func (s *Services) follow(ctx context.Context) error {
 			return errors.New("the watch of API services has ended")
 		}
 		if touched {
-			if err := s.o.Server.Bootstrap(ctx, []runtime.Object{s.o.Trust.DeepCopy()}, bootstrap.Reconcile); err != nil {
+			if err := s.o.Server.Bootstrap(ctx, []runtime.Object{s.o.Trust()}, bootstrap.Reconcile); err != nil {
 				return err
 			}
 		}

@@ -80,6 +80,9 @@ func Reconcile(have, want runtime.Object) runtime.Object {
 			h.Data = map[string]string{}
 		}
 		for k, v := range w.Data {
+			if w.Name == TrustName {
+				v = mergeTrust(k, h.Data[k], v)
+			}
 			h.Data[k] = v
 		}
 	}

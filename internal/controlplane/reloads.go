@@ -1,0 +1,71 @@
+package controlplane
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"fairlead.dev/internal/reload"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// reloads are the configuration files that are read again when they change. A file that cannot be used is reported, and
+// what was read before stays in force. Control planes under a Host share what the Host's has read.
+type reloads struct {
+	all    []reloaded
+	total  *prometheus.CounterVec // by configuration and result
+	latest *prometheus.GaugeVec   // by configuration and result, in seconds since 1970
+}
+
+// reloaded are files that are read together.
+type reloaded struct {
+	name    string
+	files   []string
+	watcher *reload.Watcher
+	load    func() error
+}
+
+func newReloads() *reloads {
+	labels := []string{"config", "result"}
+	return &reloads{
+		total: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "fairlead_config_reloads_total", Help: "Changes of configuration files that were read, by configuration and result (success or failure).",
+		}, labels),
+		latest: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "fairlead_config_reload_last_timestamp_seconds", Help: "Time of the last change of configuration files that was read, by configuration and result.",
+		}, labels),
+	}
+}
+
+// read calls load, which reads the files, now and, in run, after each change of them. Its error must name the file.
+func (r *reloads) read(name string, load func() error, files ...string) error {
+	w := reload.New(files...)
+	r.all = append(r.all, reloaded{name, files, w, load})
+	return load()
+}
+
+// register registers the metrics.
+func (r *reloads) register(reg *prometheus.Registry) { reg.MustRegister(r.total, r.latest) }
+
+// run reads changed files until ctx ends. It calls changed after each that could be used.
+func (r *reloads) run(ctx context.Context, log *slog.Logger, changed func()) {
+	var group sync.WaitGroup
+	for _, one := range r.all {
+		group.Go(func() {
+			one.watcher.Run(ctx, one.load, func(err error) {
+				result := "success"
+				if err != nil {
+					result = "failure"
+					log.Error("a changed file cannot be used; the last good content stays in force", "config", one.name, "err", err)
+				} else {
+					log.Info("read a changed file", "config", one.name, "files", strings.Join(one.files, ", "))
+					changed()
+				}
+				r.total.WithLabelValues(one.name, result).Inc()
+				r.latest.WithLabelValues(one.name, result).SetToCurrentTime()
+			})
+		})
+	}
+	group.Wait()
+}
