@@ -90,7 +90,7 @@ func (a *Access) setDefaults() {
 func (a *Access) authorizes(name string) bool { return slices.Contains(a.Authorization, name) }
 
 // credentials are the keys and certificates of a control plane, those of the files in Access or else its authority's,
-// and what else the files configure.
+// and the authenticators and authorizers that files configure.
 type credentials struct {
 	authority *pki.Authority
 	// clientCAs are the authorities of client certificates, and frontProxyCAs those of further front proxies.

@@ -52,7 +52,7 @@ func (a authorities) with(own []byte) authorities {
 	return authorities{a.file, slices.Concat(a.own, own)}
 }
 
-// latest returns a function that returns what build returned for the present content of the files, and calls it again after a
+// latest returns a function that returns the result of build for the present content of the files: it calls build again after a
 // change. It may be called from any goroutine.
 func latest[T any](build func() T, of ...authorities) func() T {
 	type built struct {

@@ -46,7 +46,7 @@ func (c credentials) clients(o Options) auth.Authenticator {
 	return latestAuthenticator(func() auth.Authenticator { return cert.New(c.clientCAs.pool(), o.realTime()) }, c.clientCAs)
 }
 
-// latestAuthenticator authenticates by the authenticator for the present content of the CAs' file. What that remembers of
+// latestAuthenticator authenticates by the authenticator for the present content of the CAs' file. Its memory of verified
 // certificates ends with it.
 func latestAuthenticator(build func() auth.Authenticator, of authorities) auth.Authenticator {
 	current := latest(build, of)

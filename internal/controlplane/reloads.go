@@ -11,7 +11,7 @@ import (
 )
 
 // reloads are the configuration files that are read again when they change. A file that cannot be used is reported, and
-// what was read before stays in force. Control planes under a Host share what the Host's has read.
+// its last good content stays in force. Control planes under a Host share the files of the Host.
 type reloads struct {
 	all    []reloaded
 	total  *prometheus.CounterVec // by configuration and result
