@@ -50,7 +50,9 @@ func (s *Serving) files() (all []string) {
 }
 
 // servingCertificates are the certificates of the files. The methods may be called from any goroutine.
-type servingCertificates struct{ read atomic.Pointer[namedCertificates] }
+type servingCertificates struct {
+	read atomic.Pointer[namedCertificates]
+}
 
 // choose returns the certificate for a client; nil if the server issues it.
 func (c *servingCertificates) choose(hello *tls.ClientHelloInfo) *tls.Certificate {
