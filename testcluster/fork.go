@@ -76,7 +76,7 @@ func (e *Env) startFork(ctx context.Context) error {
 // endFork ends the control plane of a fork.
 func (e *Env) endFork() error {
 	err := os.RemoveAll(e.dir)
-	if e.config == nil || e.hasEnded() {
+	if e.config == nil || e.hasEnded() || e.origin.host.hasEnded() {
 		e.end()
 		return err
 	}

@@ -152,12 +152,8 @@ func (e *Env) Stop() error {
 
 // hasEnded reports whether the control plane has ended.
 func (e *Env) hasEnded() bool {
-	return isClosed(e.ended) || e.origin != nil && isClosed(e.origin.host.ended)
-}
-
-func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-c:
+	case <-e.ended:
 		return true
 	default:
 		return false
