@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // pageTimeout bounds the commands of a page, which build programs too.
@@ -137,7 +138,7 @@ func (p *page) check(t *testing.T, out, outputs string) {
 }
 
 // checkOutput checks that each line of a page is printed. In the page ... stands for any text, a word with a digit for any word, and
-// a bar for any bar.
+// a bar for any bar. The branches of a tree stand for others of the same depth: which child is the last one depends on the time.
 func checkOutput(t *testing.T, page, printed string) {
 	t.Helper()
 	for line := range strings.Lines(page) {
@@ -150,7 +151,7 @@ func checkOutput(t *testing.T, page, printed string) {
 	}
 }
 
-var lineTokens = regexp.MustCompile(`\.\.\.|\s+|[█·▁▂▃▄▅▆▇]+|[\pL\pN]*\pN[\pL\pN.]*|[^\s█·▁▂▃▄▅▆▇\pL\pN]|\pL+`)
+var lineTokens = regexp.MustCompile(`\.\.\.|[│├└─][│├└─ ]+|\s+|[█·▁▂▃▄▅▆▇]+|[\pL\pN]*\pN[\pL\pN.]*|[^\s█·▁▂▃▄▅▆▇\pL\pN]|\pL+`)
 
 func linePattern(line string) *regexp.Regexp {
 	pattern := lineTokens.ReplaceAllStringFunc(line, func(token string) string {
@@ -159,6 +160,8 @@ func linePattern(line string) *regexp.Regexp {
 			return ".*"
 		case strings.TrimSpace(token) == "":
 			return `\s+`
+		case strings.ContainsAny(token, "│├└─") && strings.HasSuffix(token, " "):
+			return fmt.Sprintf("[│├└─ ]{%d}", utf8.RuneCountInString(token))
 		case strings.ContainsAny(token, "█·▁▂▃▄▅▆▇"):
 			return "[█·▁▂▃▄▅▆▇]+"
 		case strings.ContainsAny(token, "0123456789"):

@@ -11,7 +11,7 @@ import (
 )
 
 // reloads are the configuration files that are read again when they change. A file that cannot be used is reported, and
-// its last good content stays in force. Control planes under a Host share the files of the Host.
+// its last good content stays in force. A fork shares the files of the server that it is a fork of.
 type reloads struct {
 	all    []reloaded
 	total  *prometheus.CounterVec // by configuration and result
