@@ -12,8 +12,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/authorization/cel"
 	utilwebhook "k8s.io/apiserver/pkg/util/webhook"
@@ -21,6 +19,7 @@ import (
 	"k8s.io/apiserver/plugin/pkg/authorizer/webhook/metrics"
 
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/upstream"
 )
 
 // Options configure an Authorizer.
@@ -51,24 +50,6 @@ func New(o Options) (auth.Authorizer, error) {
 }
 
 func (w webhookAuthorizer) Authorize(ctx context.Context, a auth.Attributes) (bool, string, error) {
-	decision, reason, err := w.upstream.Authorize(ctx, record(a))
+	decision, reason, err := w.upstream.Authorize(ctx, upstream.Attributes(a))
 	return decision == authorizer.DecisionAllow, reason, err
-}
-
-// record returns the attributes in upstream's form.
-func record(a auth.Attributes) authorizer.AttributesRecord {
-	r := authorizer.AttributesRecord{
-		User: &user.DefaultInfo{Name: a.User.Name, UID: a.User.UID, Groups: a.User.Groups, Extra: a.User.Extra},
-		Verb: a.Verb, Namespace: a.Namespace, APIGroup: a.Group, APIVersion: a.Version, Resource: a.Resource,
-		Subresource: a.Subresource, Name: a.Name, ResourceRequest: a.IsResource, Path: a.Path,
-	}
-	if a.Fields != "" {
-		selector, err := fields.ParseSelector(a.Fields)
-		if err != nil {
-			r.FieldSelectorParsingErr = err
-		} else {
-			r.FieldSelectorRequirements = selector.Requirements()
-		}
-	}
-	return r
 }
