@@ -74,7 +74,7 @@ func TestImpersonate(t *testing.T) {
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header = c.header
-		got, err := auth.Impersonate(context.Background(), r, auth.Attributes{User: root, Verb: "get", Path: "/"}, may)
+		got, _, err := auth.Impersonate(context.Background(), r, auth.Attributes{User: root, Verb: "get", Path: "/"}, may)
 		if c.want == nil {
 			var denied *auth.Denied
 			if !errors.As(err, &denied) || denied.Error() != `User "root" cannot impersonate-on:user-info:get path "/": because` {
@@ -97,7 +97,7 @@ func TestImpersonate(t *testing.T) {
 	}
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Impersonate-Group", "dev")
-	if _, err := auth.Impersonate(context.Background(), r, auth.Attributes{User: root, Verb: "get", Path: "/"}, may); !apierrors.IsBadRequest(err) {
+	if _, _, err := auth.Impersonate(context.Background(), r, auth.Attributes{User: root, Verb: "get", Path: "/"}, may); !apierrors.IsBadRequest(err) {
 		t.Errorf("a group without a user: %v", err)
 	}
 }

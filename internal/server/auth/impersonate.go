@@ -14,17 +14,17 @@ import (
 // Impersonate returns the user as which a request is served: its own, or, if it has Impersonate- headers and its
 // user may impersonate the user they name, that one. The headers are then removed from the request. asked are the
 // attributes of the request with its own user, because an impersonation may be allowed for some requests only
-// (KEP-5284). Errors: *Denied if the user may not impersonate, and a BadRequest status error for invalid headers.
-func Impersonate(ctx context.Context, r *http.Request, asked Attributes, a Authorizer) (*User, error) {
+// (KEP-5284). constraint is the verb by which a constrained mode allows it, "" for all others. Errors: *Denied if the user may not impersonate, and a BadRequest status error for invalid headers.
+func Impersonate(ctx context.Context, r *http.Request, asked Attributes, a Authorizer) (u *User, constraint string, err error) {
 	if !hasPrefix(r.Header, "Impersonate-") {
-		return asked.User, nil
+		return asked.User, "", nil
 	}
 	wanted, err := wantedUser(r.Header)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if wanted == nil {
-		return asked.User, nil
+		return asked.User, "", nil
 	}
 	var first *Denied
 	for _, m := range modes {
@@ -38,13 +38,13 @@ func Impersonate(ctx context.Context, r *http.Request, asked Attributes, a Autho
 					r.Header.Del(name)
 				}
 			}
-			return u, nil
+			return u, m.constraint(), nil
 		}
 		if first == nil {
 			first = denied
 		}
 	}
-	return nil, first
+	return nil, "", first
 }
 
 // Denied is a refused impersonation, which the server turns into a response.

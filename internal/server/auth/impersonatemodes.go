@@ -47,6 +47,14 @@ var modes = []mode{
 	{"", nil},
 }
 
+// constraint returns the verb that a constrained mode requires for each part of the user, "" for the classic mode.
+func (m mode) constraint() string {
+	if m.name == "" {
+		return ""
+	}
+	return "impersonate:" + m.name
+}
+
 // associatedNode is the mode of a service account that impersonates the node on which its pod runs.
 const associatedNode = "associated-node"
 

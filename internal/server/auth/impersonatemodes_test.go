@@ -75,7 +75,7 @@ func TestConstrainedImpersonation(t *testing.T) {
 			for i := 0; i < len(words); i += 2 {
 				r.Header.Add("Impersonate-"+words[i], words[i+1])
 			}
-			got, err := auth.Impersonate(t.Context(), r, auth.Attributes{User: c.as, Verb: "list", Version: "v1", Resource: "pods", Namespace: "n", IsResource: true}, c.may)
+			got, _, err := auth.Impersonate(t.Context(), r, auth.Attributes{User: c.as, Verb: "list", Version: "v1", Resource: "pods", Namespace: "n", IsResource: true}, c.may)
 			if c.denied != "" {
 				if err == nil || err.Error() != c.denied {
 					t.Errorf("got %v, want %s", err, c.denied)

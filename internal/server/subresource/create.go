@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -84,7 +83,7 @@ func Create(w *write.Writer, f CreateFunc) call.Verb {
 		if err != nil {
 			return err
 		}
-		setDefaults(obj)
+		resource.Scheme().Default(obj)
 		c.RecordBody(obj, gvk, opts)
 		if obj, err = admitBody(c, obj, opts); err != nil {
 			return err
@@ -97,14 +96,6 @@ func Create(w *write.Writer, f CreateFunc) call.Verb {
 			return err
 		}
 		return c.AnswerOther(http.StatusCreated, out, gvk)
-	}
-}
-
-// setDefaults sets the defaults of a subresource's body.
-func setDefaults(obj runtime.Object) {
-	if t, ok := obj.(*authenticationv1.TokenRequest); ok && t.Spec.ExpirationSeconds == nil {
-		hour := int64(60 * 60)
-		t.Spec.ExpirationSeconds = &hour
 	}
 }
 

@@ -150,7 +150,7 @@ func user(c *Claims) *auth.User {
 		Extra:  map[string][]string{},
 	}
 	if c.ID != "" {
-		u.Extra[auth.CredentialID] = []string{"JTI=" + c.ID}
+		u.Extra[auth.CredentialID] = []string{credentialID(c.ID)}
 	}
 	if b.Pod != nil {
 		u.Extra[auth.PodName] = []string{b.Pod.Name}
@@ -174,3 +174,6 @@ func intersect(a, b []string) []string {
 	}
 	return both
 }
+
+// credentialID identifies the token of an ID, in the form of the extra key CredentialID.
+func credentialID(id string) string { return "JTI=" + id }

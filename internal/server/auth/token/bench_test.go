@@ -10,7 +10,7 @@ import (
 // BenchmarkVerify verifies a token that was verified before, the usual case.
 func BenchmarkVerify(b *testing.B) {
 	w, _, accounts := start(b)
-	out, err := accounts.Request(context.Background(), w, "shop", "till", request(toPod, 3600), false, noWarning)
+	out, _, err := accounts.Request(context.Background(), w, "shop", "till", request(toPod, 3600), false, noWarning)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func BenchmarkVerify(b *testing.B) {
 // BenchmarkVerifyFirst includes the signature.
 func BenchmarkVerifyFirst(b *testing.B) {
 	w, issuer, accounts := start(b)
-	out, err := accounts.Request(context.Background(), w, "shop", "till", request(toPod, 3600), false, noWarning)
+	out, _, err := accounts.Request(context.Background(), w, "shop", "till", request(toPod, 3600), false, noWarning)
 	if err != nil {
 		b.Fatal(err)
 	}

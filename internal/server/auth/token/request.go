@@ -28,20 +28,20 @@ var tokenRequest = schema.GroupVersionKind{Group: "authentication.k8s.io", Versi
 
 // Request implements a create of serviceaccounts/token: it validates the TokenRequest, which must have been
 // defaulted, and returns it with a token for the account. In a dry run the token is omitted. warn gets the
-// warnings for the client.
-func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name string, in *authenticationv1.TokenRequest, dryRun bool, warn func(text string)) (*authenticationv1.TokenRequest, error) {
+// warnings for the client. credential is the value of the extra key CredentialID of the token's user.
+func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name string, in *authenticationv1.TokenRequest, dryRun bool, warn func(text string)) (out *authenticationv1.TokenRequest, credential string, err error) {
 	req := in.DeepCopy()
 	obj, err := l.Get(ctx, serviceAccounts, namespace, name)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	sa, ok := obj.(*corev1.ServiceAccount)
 	if !ok {
-		return nil, apierrors.NewInternalError(fmt.Errorf("service account has type %T", obj))
+		return nil, "", apierrors.NewInternalError(fmt.Errorf("service account has type %T", obj))
 	}
 	now := a.now()
 	if err := a.prepare(req, sa, now); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if longest := int64(a.MaxExpiration / time.Second); longest > 0 && *req.Spec.ExpirationSeconds > longest {
 		warn(fmt.Sprintf("requested expiration of %d seconds shortened to %d seconds", *req.Spec.ExpirationSeconds, longest))
@@ -49,7 +49,7 @@ func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name s
 	}
 	b := Binding{Namespace: namespace, ServiceAccount: Ref{sa.Name, string(sa.UID)}}
 	if err := bind(ctx, l, sa, req.Spec.BoundObjectRef, &b); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	seconds := *req.Spec.ExpirationSeconds
 	if b.Pod != nil && seconds == podTokenSeconds && len(intersect(req.Spec.Audiences, a.audiences)) == len(req.Spec.Audiences) {
@@ -60,7 +60,7 @@ func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name s
 		ExpirationTimestamp: metav1.NewTime(now.Add(time.Duration(*req.Spec.ExpirationSeconds) * time.Second)),
 	}
 	if dryRun {
-		return req, nil
+		return req, "", nil
 	}
 	c := Claims{Kubernetes: b, Claims: jwt.Claims{
 		Subject:   auth.ServiceAccountUser(namespace, sa.Name),
@@ -71,9 +71,9 @@ func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name s
 		ID:        uuid.NewString(),
 	}}
 	if req.Status.Token, err = a.issuer.Sign(c); err != nil {
-		return nil, apierrors.NewInternalError(fmt.Errorf("failed to generate token: %w", err))
+		return nil, "", apierrors.NewInternalError(fmt.Errorf("failed to generate token: %w", err))
 	}
-	return req, nil
+	return req, credentialID(c.ID), nil
 }
 
 // prepare completes and validates the request itself.

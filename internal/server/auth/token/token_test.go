@@ -82,7 +82,7 @@ var toPod = &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1"
 func TestRoundTrip(t *testing.T) {
 	w, _, accounts := start(t)
 	ctx := context.Background()
-	out, err := accounts.Request(ctx, w, "shop", "till", request(toPod, 3600), false, noWarning)
+	out, _, err := accounts.Request(ctx, w, "shop", "till", request(toPod, 3600), false, noWarning)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,11 +204,11 @@ func TestRequestRefused(t *testing.T) {
 		{"another UID", "till", request(&authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: "till-0", UID: "x"}, 3600), apierrors.IsConflict},
 		{"another kind", "till", request(&authenticationv1.BoundObjectReference{Kind: "Job", APIVersion: "batch/v1", Name: "x"}, 3600), apierrors.IsBadRequest},
 	} {
-		if _, err := accounts.Request(context.Background(), w, "shop", c.account, c.req, false, noWarning); err == nil || !c.is(err) {
+		if _, _, err := accounts.Request(context.Background(), w, "shop", c.account, c.req, false, noWarning); err == nil || !c.is(err) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	out, err := accounts.Request(context.Background(), w, "shop", "till", request(nil, 3600), true, noWarning)
+	out, _, err := accounts.Request(context.Background(), w, "shop", "till", request(nil, 3600), true, noWarning)
 	if err != nil || out.Status.Token != "" {
 		t.Errorf("a dry run gives %q, %v", out.Status.Token, err)
 	}
@@ -238,7 +238,7 @@ func TestOpenID(t *testing.T) {
 	}
 	var keys jose.JSONWebKeySet
 	get(token.KeysPath, &keys)
-	out, err := accounts.Request(context.Background(), w, "shop", "till", request(nil, 3600, "vault"), false, noWarning)
+	out, _, err := accounts.Request(context.Background(), w, "shop", "till", request(nil, 3600, "vault"), false, noWarning)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		accounts := token.NewAccounts(issuer, []string{"api"}, token.LivingIn(w))
-		out, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 3600), false, noWarning)
+		out, _, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 3600), false, noWarning)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +315,7 @@ func TestMaxExpiration(t *testing.T) {
 	w, _, accounts := start(t)
 	warned := ""
 	accounts.MaxExpiration = time.Hour
-	out, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 7200), false, func(text string) { warned = text })
+	out, _, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 7200), false, func(text string) { warned = text })
 	if err != nil || *out.Spec.ExpirationSeconds != 3600 || warned != "requested expiration of 7200 seconds shortened to 3600 seconds" {
 		t.Errorf("a longer expiration became %v, with the warning %q: %v", out, warned, err)
 	}
