@@ -5,6 +5,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/auth"
 )
 
@@ -15,13 +16,26 @@ func (c *serving) authenticate() error {
 		c.Log.Debug("authentication failed", "path", c.HTTP.URL.Path, "error", err)
 	}
 	if err != nil || !ok {
+		if err := c.auditFailed(audit.Attempted(c.HTTP)); err != nil {
+			return err
+		}
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
 	c.User = user
-	c.User, err = auth.Impersonate(c.Context, c.HTTP, c.Attributes(c.Info.Verb, c.Info.Name), c.Authorizer)
+	if err := c.openAudit(); err != nil {
+		return err
+	}
+	u, constraint, err := auth.Impersonate(c.Context, c.HTTP, c.Attributes(c.Info.Verb, c.Info.Name), c.Authorizer)
 	var denied *auth.Denied
 	if errors.As(err, &denied) {
 		return auth.Forbidden(denied.Attributes, denied.Reason)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if u != user {
+		c.Audit.Impersonated(u, constraint)
+	}
+	c.User = u
+	return nil
 }

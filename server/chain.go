@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -28,13 +29,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	h["Audit-Id"] = []string{c.auditID}
 	h["Cache-Control"] = noCache
+	c.beginAudit()
 	defer s.finish(c)
 	if err := c.serve(); err != nil {
 		c.fail(err)
 	}
 	if c.Tail != nil {
-		if c.handed = c.Tail.HandOver(c.atEnd()); c.handed {
-			return
+		if !c.Audit.KeepsBody() { // which needs all of the response here
+			if c.handed = c.Tail.HandOver(c.atEnd()); c.handed {
+				return
+			}
 		}
 		c.Query, c.Info.Parts = nil, nil // not read any more
 		c.Tail.Run()
@@ -60,7 +64,7 @@ func (c *serving) serve() error {
 	}
 	var err error
 	if c.Timeout, err = request.TimeoutOf(c.Query); err != nil {
-		return err
+		return cmp.Or(c.auditFailed(err.Error()), err)
 	}
 	c.arm()
 	if err := c.authenticate(); err != nil {
@@ -92,6 +96,7 @@ func (s *Server) finish(c *serving) {
 	}
 	if c.Writer.Stop() { // the deadline has answered, and the handler's output is dropped
 		c.Writer.Code = http.StatusGatewayTimeout
+		c.Audit.Late()
 		c.terminated(c.Writer.Code)
 		if p == http.ErrAbortHandler {
 			p = nil
@@ -101,6 +106,7 @@ func (s *Server) finish(c *serving) {
 		c.Place.Leave()
 	}
 	if p != nil {
+		c.Audit.Panicked(p)
 		if p == http.ErrAbortHandler {
 			c.observe()
 			panic(p)
@@ -133,13 +139,17 @@ func (c *serving) atEnd() func() {
 // served returns the function that counts and logs the call at its end. It does not keep the
 // call alive.
 func (c *serving) served() func() {
-	route, start := c.s.metrics.Route(c.counted()), c.Start
+	route, start, record := c.s.metrics.Route(c.counted()), c.Start, c.Audit
 	if !c.Log.Enabled(c.Context, slog.LevelDebug) {
-		return func() { route.Observe(start) }
+		return func() {
+			route.Observe(start)
+			record.End()
+		}
 	}
 	log := c.Log.With("method", c.HTTP.Method, "path", c.HTTP.URL.RequestURI(), "code", c.Writer.Code, "user", c.UserName())
 	return func() {
 		route.Observe(start)
+		record.End()
 		log.Debug("served", "took", time.Since(start))
 	}
 }

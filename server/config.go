@@ -33,6 +33,8 @@ type Config struct {
 	// Authenticator is asked about requests other than those with a user of Transport's.
 	Authenticator Authenticator
 	Authorizer    Authorizer
+	// Audit records the requests; nil does not.
+	Audit *Auditor
 	// Admission is asked before each write, in this order.
 	Admission admission.Chain
 

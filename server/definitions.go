@@ -22,6 +22,7 @@ type Definitions interface {
 // serveResource answers a request for a resource.
 func (s *Server) serveResource(c *call.Call) error {
 	ctx := c.Context
+	c.AuditResponse()
 	for range endpoint.Redefinitions {
 		do, err := s.route(c)
 		if err == nil {

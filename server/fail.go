@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/inflight"
 )
 
@@ -19,6 +20,10 @@ func (c *serving) fail(err error) {
 	}
 	if errors.Is(err, apistatus.ErrPathNotFound) {
 		http.Error(c.Writer, err.Error(), http.StatusNotFound)
+		return
+	}
+	if errors.Is(err, audit.ErrNotStored) {
+		c.refuseUnaudited()
 		return
 	}
 	if errors.Is(err, inflight.ErrBusy) {

@@ -63,6 +63,7 @@ func (c *serving) servePath() error {
 	case c.noSuchVersion(path):
 		return apistatus.ResourceNotFound()
 	case path == "/api" || path == "/apis" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/apis/"):
+		c.AuditResponse()
 		if request.IsPretty(c.HTTP) {
 			return c.indented(c.s.cfg.Discovery)
 		}

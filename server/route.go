@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/connect"
 	"fairlead.dev/internal/server/endpoint"
@@ -48,7 +49,7 @@ func (s *Server) route(c *call.Call) (_ call.Verb, err error) {
 	}
 	w := c.Endpoint.ServedVersion.Warning
 	if w != "" && c.Endpoint.WarnsEarly { // also on a path that its kind has not
-		c.Warn(w)
+		warnDeprecated(c, w)
 	}
 	do, err := s.routeVerb(c)
 	if err != nil {
@@ -58,12 +59,18 @@ func (s *Server) route(c *call.Call) (_ call.Verb, err error) {
 		return nil, err
 	}
 	if w != "" && !c.Endpoint.WarnsEarly {
-		c.Warn(w)
+		warnDeprecated(c, w)
 	}
 	if err := namespaceFits(c); err != nil {
 		return nil, err
 	}
 	return do, nameFits(c)
+}
+
+// warnDeprecated adds the warning of a deprecated version to the response, and an annotation to the audit event.
+func warnDeprecated(c *call.Call, warning string) {
+	c.Warn(warning)
+	audit.Annotate(c.Context, "k8s.io/deprecated", "true")
 }
 
 // namespaceFits refuses the namespaces . and .., which would leave the keys of the resource.

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/internal/server/admission/policy"
 	"fairlead.dev/internal/server/admission/webhook"
 	"fairlead.dev/internal/server/aggregate"
+	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/cert"
@@ -58,7 +59,7 @@ type served struct {
 
 // newServer assembles the API server over a store: authentication, authorization,
 // admission, discovery and OpenAPI. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, creds credentials, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
+func newServer(ctx context.Context, o Options, store store, creds credentials, auditor *server.Auditor, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
 	resources := known.builtin
 	if resources == nil {
 		resources = builtinResources(o)
@@ -89,6 +90,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, u
 		Log:           o.Log,
 		History:       watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory, Begin: known.contents},
 		Trace:         o.Trace,
+		Audit:         auditor,
 		Faults:        o.Faults,
 		Clock:         o.serverClock(),
 		Writable:      store.Err,
@@ -298,7 +300,14 @@ func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
 		if !ok {
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("not a TokenRequest: %T", r.Object))
 		}
-		return accounts.Request(ctx, objects, r.Namespace, r.Name, request, r.DryRun, r.Warn)
+		out, credential, err := accounts.Request(ctx, objects, r.Namespace, r.Name, request, r.DryRun, r.Warn)
+		if err != nil {
+			return nil, err
+		}
+		if credential != "" {
+			audit.Annotate(ctx, "authentication.kubernetes.io/issued-credential-id", credential)
+		}
+		return out, nil
 	}
 }
 

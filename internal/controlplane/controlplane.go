@@ -27,6 +27,7 @@ import (
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/internal/server/ui"
+	"fairlead.dev/server"
 	"fairlead.dev/storage/etcdserver"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
@@ -52,6 +53,8 @@ type ControlPlane struct {
 	building atomic.Int64
 	// credentials are its keys and certificates.
 	credentials credentials
+	// auditor records the requests; nil without an audit log.
+	auditor *server.Auditor
 	served
 	// started records the progress of Start.
 	started stages
@@ -133,7 +136,10 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if o.Front != nil {
 		cp.credentials.servingCA = o.Front.CA
 	}
-	if cp.served, err = newServer(ctx, o, cp.wakingStore(), cp.credentials, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
+	if cp.auditor, err = cp.openAudit(); err != nil {
+		return err
+	}
+	if cp.served, err = newServer(ctx, o, cp.wakingStore(), cp.credentials, cp.auditor, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
 		return err
 	}
 	cp.started.reach(assembled)

@@ -80,6 +80,8 @@ type Options struct {
 	Serving Serving
 	// Access configures authentication, authorization and admission.
 	Access Access
+	// Audit configures the audit log. Forks and control planes of a Host are not recorded.
+	Audit server.AuditOptions
 	// Kubelets configures the connections to kubelets.
 	Kubelets Kubelets
 	// API is the version of the Kubernetes API that is served, and its feature gates.

@@ -13,9 +13,12 @@ const (
 	requestsPatience = 700 * time.Millisecond
 )
 
+// auditPatience is the time for the audit events that wait in buffers to be written.
+const auditPatience = 10 * time.Second
+
 // shutdown ends the parts that start has started so far: first the client side, while the
 // server still answers it; then the watches, which would not end by themselves; then the
-// requests in progress; the store last.
+// requests in progress and their audit events; the store last.
 func (cp *ControlPlane) shutdown() error {
 	var errs []error
 	if cp.clients != nil {
@@ -32,6 +35,9 @@ func (cp *ControlPlane) shutdown() error {
 	} else if cp.listener != nil {
 		cp.listener.Close()
 		cp.etcd.close()
+	}
+	if cp.auditor != nil {
+		_ = within(auditPatience, func() error { cp.auditor.Close(); return nil })
 	}
 	cp.addresses.close()
 	if cp.beforeClose != nil {

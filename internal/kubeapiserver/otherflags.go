@@ -10,16 +10,6 @@ import (
 
 // ignoredFlags cannot change the answer to a request. The reasons are part of the warning.
 var ignoredFlags = map[string][]string{
-	"audit events are not written": {
-		"audit-log-batch-buffer-size", "audit-log-batch-max-size", "audit-log-batch-max-wait", "audit-log-batch-throttle-burst",
-		"audit-log-batch-throttle-enable", "audit-log-batch-throttle-qps", "audit-log-compress", "audit-log-format", "audit-log-maxage",
-		"audit-log-maxbackup", "audit-log-maxsize", "audit-log-mode", "audit-log-path", "audit-log-truncate-enabled",
-		"audit-log-truncate-max-batch-size", "audit-log-truncate-max-event-size", "audit-log-version", "audit-policy-file",
-		"audit-webhook-batch-buffer-size", "audit-webhook-batch-max-size", "audit-webhook-batch-max-wait",
-		"audit-webhook-batch-throttle-burst", "audit-webhook-batch-throttle-enable", "audit-webhook-batch-throttle-qps",
-		"audit-webhook-config-file", "audit-webhook-initial-backoff", "audit-webhook-mode", "audit-webhook-truncate-enabled",
-		"audit-webhook-truncate-max-batch-size", "audit-webhook-truncate-max-event-size", "audit-webhook-version",
-	},
 	"the server has its own log, traces and metrics": {
 		"allow-metric-labels", "allow-metric-labels-manifest", "contention-profiling", "debug-socket-path", "disabled-metrics",
 		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "logging-format", "profiling",
@@ -49,9 +39,8 @@ var ignoredFlags = map[string][]string{
 
 // ignoredBools are those of ignoredFlags that may stand without a value.
 var ignoredBools = []string{
-	"aggregator-reject-forwarding-redirect", "audit-log-batch-throttle-enable", "audit-log-compress", "audit-log-truncate-enabled",
-	"audit-webhook-batch-throttle-enable", "audit-webhook-truncate-enabled", "contention-profiling", "disable-http2-serving",
-	"enable-aggregator-routing", "enable-logs-handler", "enable-priority-and-fairness", "log-text-split-stream",
+	"aggregator-reject-forwarding-redirect", "contention-profiling", "disable-http2-serving", "enable-aggregator-routing",
+	"enable-logs-handler", "enable-priority-and-fairness", "log-text-split-stream",
 	"permit-address-sharing", "permit-port-sharing", "profiling", "shutdown-send-retry-after", "watch-cache",
 }
 

@@ -215,11 +215,11 @@ func TestWarnings(t *testing.T) {
 	cmd := kubeapiserver.Command()
 	var stderr bytes.Buffer
 	cmd.SetErr(&stderr)
-	cmd.SetArgs([]string{"--audit-policy-file=policy.yaml"})
+	cmd.SetArgs([]string{"--profiling=false"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "--etcd-servers must be specified") {
 		t.Errorf("without an etcd: %v", err)
 	}
-	if want := "--audit-policy-file has no effect: audit events are not written"; !strings.Contains(stderr.String(), want) {
+	if want := "--profiling has no effect: the server has its own log, traces and metrics"; !strings.Contains(stderr.String(), want) {
 		t.Errorf("no warning %q in %q", want, stderr.String())
 	}
 }

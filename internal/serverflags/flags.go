@@ -29,6 +29,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f.authentication.register(set, &o.Access)
 	registerAuthorization(set, &o.Access)
 	f.admission.register(set, &o.Access)
+	registerAudit(set, &o.Audit)
 	f.network.register(set, o)
 	f.emulation.register(set)
 	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
@@ -49,6 +50,9 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 		return err
 	}
 	if err := f.admission.complete(&o.Access); err != nil {
+		return err
+	}
+	if err := o.Audit.Check(); err != nil {
 		return err
 	}
 	if err := f.network.complete(&o.Access); err != nil {

@@ -28,6 +28,7 @@ func (c *Call) Attributes(verb, name string) auth.Attributes {
 func (c *Call) Authorize(verb, name string) error {
 	a := c.Attributes(verb, name)
 	ok, reason, err := c.Authorizer.Authorize(c.Context, a)
+	c.Audit.Decided(ok, reason, err)
 	if ok {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/inflight"
@@ -46,6 +47,8 @@ type Call struct {
 	Timeout, Limit time.Duration
 	// Deadline is when the server answers in place of the handler and ends Context; zero if it does not.
 	Deadline time.Time
+	// Audit records the request; nil if it is not recorded.
+	Audit *audit.Record
 	// Place is the request's place among those in flight.
 	Place inflight.Place
 
@@ -171,5 +174,8 @@ func (c *Call) DecodeObject(directive string) (resource.Object, error) {
 	}
 	obj, warnings, err := c.Endpoint.DecodeBody(body, m, directive)
 	c.Warn(warnings...)
+	if err == nil {
+		c.auditObject(obj)
+	}
 	return obj, err
 }

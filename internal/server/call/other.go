@@ -36,6 +36,7 @@ func (c *Call) ReadCreate(obj runtime.Object, gvk schema.GroupVersionKind) (*met
 		return nil, err
 	}
 	c.Warn(warnings...)
+	c.AuditBody(obj, gvk)
 	return opts, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/internal/server/request"
@@ -15,6 +16,9 @@ import (
 
 // Write answers with an object whose kind is set.
 func (c *Call) Write(code int, a request.ResponseFormat, obj runtime.Object) error {
+	if s, ok := obj.(*metav1.Status); ok {
+		c.Audit.Status(s)
+	}
 	data, err := serializer.EncodeBody(obj, a.Media, a.Pretty)
 	if err != nil {
 		return err

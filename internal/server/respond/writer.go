@@ -2,6 +2,7 @@ package respond
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -15,6 +16,10 @@ type Writer struct {
 	http.ResponseWriter
 	Code    int
 	written int64
+	// Begun, if not nil, is called once with the status code when the handler begins the response.
+	Begun func(code int)
+	// Copy, if not nil, gets what the handler writes of the response's body.
+	Copy io.Writer
 
 	// own is the handler's header until the response begins if net/http serves the connection; nil otherwise.
 	own http.Header
@@ -55,21 +60,31 @@ func (r *Writer) WriteHeader(code int) {
 	if !r.begin() {
 		return
 	}
-	if r.Code == 0 {
-		r.Code = code
-	}
+	r.setCode(code)
 	r.ResponseWriter.WriteHeader(code)
+}
+
+// setCode records the first status code.
+func (r *Writer) setCode(code int) {
+	if r.Code != 0 {
+		return
+	}
+	r.Code = code
+	if r.Begun != nil {
+		r.Begun(code)
+	}
 }
 
 func (r *Writer) Write(p []byte) (int, error) {
 	if !r.begin() {
 		return 0, http.ErrHandlerTimeout
 	}
-	if r.Code == 0 {
-		r.Code = http.StatusOK
-	}
+	r.setCode(http.StatusOK)
 	n, err := r.ResponseWriter.Write(p)
 	r.written += int64(n)
+	if r.Copy != nil {
+		_, _ = r.Copy.Write(p[:n])
+	}
 	return n, err
 }
 
@@ -92,6 +107,9 @@ func (r *Writer) Flush() { _ = r.FlushError() }
 func (r *Writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if !r.begin() || r.Stop() {
 		return nil, nil, http.ErrHandlerTimeout
+	}
+	if r.Begun != nil && r.Code == 0 {
+		r.Begun(http.StatusSwitchingProtocols)
 	}
 	return http.NewResponseController(r.ResponseWriter).Hijack()
 }

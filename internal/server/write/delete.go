@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/apistatus"
@@ -177,6 +179,9 @@ func (c *Operation) commitAt(now *watchcache.Object, t storage.EventType, w *Wri
 	return false, nil
 }
 
+// auditedOptions is the kind of the options in audit events, where kube-apiserver encodes them in its internal version.
+var auditedOptions = schema.GroupVersionKind{Group: metav1.GroupName, Version: runtime.APIVersionInternal, Kind: "DeleteOptions"}
+
 // deleteOptions decodes the options from the body or, if that is empty, the query.
 func (c *Operation) deleteOptions() (*metav1.DeleteOptions, error) {
 	body, err := c.Body()
@@ -188,6 +193,9 @@ func (c *Operation) deleteOptions() (*metav1.DeleteOptions, error) {
 		return nil, err
 	}
 	c.DryRun = len(opts.DryRun) > 0
+	if len(body) > 0 {
+		c.AuditBody(opts, auditedOptions)
+	}
 	//lint:ignore SA1019 clients still send it
 	if w := c.Endpoint.Strategy.OrphanWarning; w != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil {
 		c.Warn(w)

@@ -65,6 +65,7 @@ func (c *Operation) readPatch(check func(mediaType string, cbor bool) error) (*m
 		return nil, p, apistatus.InvalidOptions("PatchOptions", errs)
 	}
 	c.DryRun = len(opts.DryRun) > 0
+	c.Audit.Patch(p.Body)
 	return opts, p, nil
 }
 

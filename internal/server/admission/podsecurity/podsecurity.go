@@ -1,6 +1,6 @@
 // Package podsecurity enforces the Pod Security Standards in namespaces with the labels
 // pod-security.kubernetes.io/...: enforce rejects pods, warn adds warnings for pods and for objects with a pod
-// template. audit has no effect. The standards come from upstream's library.
+// template, and audit adds annotations to their audit events. The standards come from upstream's library.
 //
 // # Concurrency
 //
@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/internal/resource/podspec"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/admission/dynamic"
+	"fairlead.dev/internal/server/audit"
 )
 
 // Plugin is PodSecurity with kube-apiserver's defaults: a namespace without labels is privileged, and there are no
@@ -57,11 +58,15 @@ func (p Plugin) Validate(ctx context.Context, r *admission.Request) error {
 	if err != nil {
 		return apierrors.NewInternalError(fmt.Errorf("failed to lookup namespace %q", r.Namespace))
 	}
-	levels, err := policyOf(ns.Labels)
-	if err == nil && levels.FullyPrivileged() {
+	levels, invalid := policyOf(ns.Labels)
+	_, pod := r.Object.(*corev1.Pod)
+	if invalid == nil && levels.FullyPrivileged() {
+		if pod {
+			annotate(ctx, api.EnforcedPolicyAnnotationKey, levels.Enforce.String())
+		}
 		return nil
 	}
-	if _, pod := r.Object.(*corev1.Pod); pod {
+	if pod {
 		if old, ok := r.Old.(*corev1.Pod); ok && !significant(spec, &old.Spec) {
 			return nil
 		}
@@ -69,9 +74,19 @@ func (p Plugin) Validate(ctx context.Context, r *admission.Request) error {
 		if err != nil {
 			return err
 		}
+		annotate(ctx, api.EnforcedPolicyAnnotationKey, levels.Enforce.String())
 		if !result.Allowed {
+			if err := noteViolations(ctx, levels.Audit, meta, spec); err != nil {
+				return err
+			}
 			return admission.Forbidden(r, fmt.Errorf("violates PodSecurity %q: %s", levels.Enforce.String(), result.ForbiddenDetail()))
 		}
+	}
+	if invalid != nil {
+		annotate(ctx, "error", fmt.Sprintf("Failed to parse policy: %v", invalid))
+	}
+	if err := noteViolations(ctx, levels.Audit, meta, spec); err != nil {
+		return err
 	}
 	result, err := evaluate(levels.Warn, meta, spec)
 	if err != nil {
@@ -81,6 +96,22 @@ func (p Plugin) Validate(ctx context.Context, r *admission.Request) error {
 		r.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", levels.Warn.String(), result.ForbiddenDetail()))
 	}
 	return nil
+}
+
+// noteViolations adds the violations of the level to the audit event of the request.
+func noteViolations(ctx context.Context, lv api.LevelVersion, meta *metav1.ObjectMeta, spec *corev1.PodSpec) error {
+	if !audit.Annotates(ctx) {
+		return nil
+	}
+	result, err := evaluate(lv, meta, spec)
+	if err == nil && !result.Allowed {
+		annotate(ctx, api.AuditViolationsAnnotationKey, fmt.Sprintf("would violate PodSecurity %q: %s", lv.String(), result.ForbiddenDetail()))
+	}
+	return err
+}
+
+func annotate(ctx context.Context, key, value string) {
+	audit.Annotate(ctx, api.AuditAnnotationPrefix+key, value)
 }
 
 func evaluate(lv api.LevelVersion, meta *metav1.ObjectMeta, spec *corev1.PodSpec) (policy.AggregateCheckResult, error) {

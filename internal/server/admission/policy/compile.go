@@ -17,7 +17,13 @@ type rule struct {
 type validatingPolicy struct {
 	policy
 	rules       []rule
-	annotations []*expr.Program
+	annotations []annotation
+}
+
+// annotation is a compiled audit annotation.
+type annotation struct {
+	key   string
+	value *expr.Program
 }
 
 type mutatingPolicy struct {
@@ -68,7 +74,7 @@ func compileValidating(value []byte) (*validatingPolicy, error) {
 		p.rules = append(p.rules, r)
 	}
 	for _, a := range s.AuditAnnotations {
-		p.annotations = append(p.annotations, p.scope.Compile(a.ValueExpression, o, expr.String, expr.Null))
+		p.annotations = append(p.annotations, annotation{a.Key, p.scope.Compile(a.ValueExpression, o, expr.String, expr.Null)})
 	}
 	return p, nil
 }

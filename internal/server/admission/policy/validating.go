@@ -31,6 +31,8 @@ func (*validating) Name() string { return "ValidatingAdmissionPolicy" }
 type denial struct {
 	*fault
 	reason metav1.StatusReason
+	// rule is the index of the failed validation.
+	rule int
 	// took is the duration of the evaluation.
 	took time.Duration
 }
@@ -49,6 +51,8 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 		return apierrors.NewInternalError(err)
 	}
 	var first *denial
+	notes := notes{policies: map[string]map[string][]string{}}
+	defer notes.publish(ctx)
 	deny := func(d *denial) {
 		if first == nil {
 			first = d
@@ -65,7 +69,7 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 			}
 		}
 		for _, u := range uses {
-			if err := p.enforce(ctx, r, pol, u, deny); err != nil {
+			if err := p.enforce(ctx, r, pol, u, deny, &notes); err != nil {
 				return err
 			}
 		}
@@ -77,7 +81,7 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 }
 
 // enforce evaluates a policy with each of its parameters, and takes the actions of the binding.
-func (p *validating) enforce(ctx context.Context, r *admission.Request, pol *validatingPolicy, u use, deny func(*denial)) error {
+func (p *validating) enforce(ctx context.Context, r *admission.Request, pol *validatingPolicy, u use, deny func(*denial), notes *notes) error {
 	for _, param := range u.params {
 		in, err := p.input(ctx, r, u.target, param)
 		if err != nil {
@@ -94,12 +98,14 @@ func (p *validating) enforce(ctx context.Context, r *admission.Request, pol *val
 				switch {
 				case a == admissionv1.Deny:
 					deny(d)
+				case a == admissionv1.Audit:
+					notes.failed(pol.name, u.binding, d)
 				case a == admissionv1.Warn && r.Warn != nil:
 					r.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %v", pol.name, u.binding.name, d.err))
 				}
 			}
 		}
-		if err := pol.annotate(ctx, in); err != nil && !pol.ignore {
+		if err := pol.annotate(ctx, in, notes); err != nil && !pol.ignore {
 			deny(&denial{fault: &fault{pol.name, u.binding.name, err}})
 		}
 	}
@@ -132,9 +138,9 @@ func (c *common) input(ctx context.Context, r *admission.Request, t dynamic.Targ
 
 // judge returns the request's violations of the policy, and the evaluation errors that the policy ignores.
 func (p *validatingPolicy) judge(ctx context.Context, in expr.Input) (list, let []*denial) {
-	began := time.Now()
+	began, at := time.Now(), 0
 	fail := func(err error) {
-		d := &denial{fault: &fault{policy: p.name, err: err}, took: time.Since(began)}
+		d := &denial{fault: &fault{policy: p.name, err: err}, rule: at, took: time.Since(began)}
 		if p.ignore {
 			let = append(let, d)
 		} else {
@@ -152,7 +158,7 @@ func (p *validatingPolicy) judge(ctx context.Context, in expr.Input) (list, let 
 	run := p.scope.Start(ctx, in, expr.Budget)
 	for i := range p.rules {
 		rule := &p.rules[i]
-		began = time.Now()
+		began, at = time.Now(), i
 		v, failed, err := run.Eval(rule.check)
 		switch {
 		case err != nil:
@@ -171,7 +177,7 @@ func (p *validatingPolicy) judge(ctx context.Context, in expr.Input) (list, let 
 				fail(fmt.Errorf("failed messageExpression: %w", err))
 				continue
 			}
-			list = append(list, &denial{&fault{policy: p.name, err: errors.New(text)}, reason, time.Since(began)})
+			list = append(list, &denial{&fault{policy: p.name, err: errors.New(text)}, reason, i, time.Since(began)})
 		}
 	}
 	return list, let
@@ -198,8 +204,8 @@ func (r *rule) text(run *expr.Run) (string, error) {
 	return "failed expression: " + strings.TrimSpace(r.Expression), nil
 }
 
-// annotate evaluates the audit annotations, only for their errors.
-func (p *validatingPolicy) annotate(ctx context.Context, in expr.Input) error {
+// annotate evaluates the audit annotations.
+func (p *validatingPolicy) annotate(ctx context.Context, in expr.Input, notes *notes) error {
 	if len(p.annotations) == 0 {
 		return nil
 	}
@@ -208,9 +214,11 @@ func (p *validatingPolicy) annotate(ctx context.Context, in expr.Input) error {
 	}
 	run := p.scope.Start(ctx, in, expr.Budget)
 	for _, a := range p.annotations {
-		if _, failed, err := run.Eval(a); err != nil || failed != nil {
+		v, failed, err := run.Eval(a.value)
+		if err != nil || failed != nil {
 			return errors.Join(failed, err)
 		}
+		notes.add(p.name, a.key, strings.TrimSpace(expr.Text(v)))
 	}
 	return nil
 }

@@ -40,8 +40,10 @@ func (p *mutating) Admit(ctx context.Context, r *admission.Request) error {
 	rounds.Begin(r)
 	defer rounds.End(r)
 	all := views{}
+	at := -1
 	for _, hooks := range list {
 		for _, h := range hooks {
+			at++
 			view, err := p.wants(ctx, h, r, all)
 			if err != nil {
 				return err
@@ -50,8 +52,9 @@ func (p *mutating) Admit(ctx context.Context, r *admission.Request) error {
 				continue
 			}
 			began := time.Now()
-			changed, err := p.change(ctx, h, r, view)
+			changed, patch, err := p.change(ctx, h, r, view)
 			p.metrics.asked(h, "admit", r.Verb, err, time.Since(began))
+			annotateCall(ctx, h, r, at, changed, patch)
 			if changed {
 				all = views{}
 				rounds.Changed(r)
@@ -63,39 +66,43 @@ func (p *mutating) Admit(ctx context.Context, r *admission.Request) error {
 			if errors.As(err, &no) {
 				return no.StatusError
 			}
-			if err := settle(ctx, h, err); err != nil {
-				return err
+			if settled := settle(ctx, h, err); settled != nil {
+				return settled
+			}
+			if err != nil {
+				annotateFailedOpen(ctx, h, "mutation", place(r.SecondRun(), at))
 			}
 		}
 	}
 	return nil
 }
 
-// change calls one webhook and applies its patch.
-func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v *dynamic.View) (changed bool, err error) {
+// change calls one webhook and applies its patch, which it returns.
+func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v *dynamic.View) (changed bool, applied []byte, err error) {
 	a, err := p.ask(ctx, h, v, r.DryRun, true)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	warn(r, a)
+	annotate(ctx, h, a)
 	if !a.Allowed {
-		return false, denied{refusal(h.Name, a.Result)}
+		return false, nil, denied{refusal(h.Name, a.Result)}
 	}
 	if len(a.Patch) == 0 {
-		return false, nil
+		return false, nil, nil
 	}
 	ops, err := patch.ParseOperations(a.Patch)
 	if err != nil {
-		return false, &failure{h.Name, fmt.Errorf("received undecodable patch in webhook response: %w", err), http.StatusServiceUnavailable}
+		return false, nil, &failure{h.Name, fmt.Errorf("received undecodable patch in webhook response: %w", err), http.StatusServiceUnavailable}
 	}
 	if ops.Len() == 0 {
-		return false, nil
+		return false, nil, nil
 	}
 	if v.Object == nil {
-		return false, apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.Name))
+		return false, nil, apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.Name))
 	}
 	if *a.PatchType != reviewv1.PatchTypeJSONPatch {
-		return false, &failure{h.Name, fmt.Errorf("unsupported patch type %q", *a.PatchType), http.StatusBadRequest}
+		return false, nil, &failure{h.Name, fmt.Errorf("unsupported patch type %q", *a.PatchType), http.StatusBadRequest}
 	}
 	before := r.Object
 	obj, err := patched(ctx, v, ops)
@@ -103,9 +110,9 @@ func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v 
 		err = v.Put(ctx, obj)
 	}
 	if err != nil {
-		return false, apierrors.NewInternalError(err)
+		return false, nil, apierrors.NewInternalError(err)
 	}
-	return !equality.Semantic.DeepEqual(before, r.Object), nil
+	return !equality.Semantic.DeepEqual(before, r.Object), a.Patch, nil
 }
 
 // patched returns the view's object after a patch.

@@ -44,8 +44,8 @@ type common struct {
 
 // hook is one compiled webhook.
 type hook struct {
-	// id is unique among all webhooks.
-	id string
+	// id is unique among all webhooks; configuration is the name of the object that has it.
+	id, configuration string
 	admissionv1.ValidatingWebhook
 	rules      dynamic.Rules
 	selectors  dynamic.Selectors
@@ -92,6 +92,7 @@ func compileValidating(value []byte) ([]*hook, error) {
 func compile(configuration string, i int, w admissionv1.ValidatingWebhook) *hook {
 	h := &hook{
 		id:                configuration + "/" + w.Name + "/" + strconv.Itoa(i),
+		configuration:     configuration,
 		ValidatingWebhook: w,
 		rules:             dynamic.Rules{List: dynamic.Named(w.Rules), Policy: w.MatchPolicy},
 		selectors:         dynamic.NewSelectors(w.NamespaceSelector, w.ObjectSelector),

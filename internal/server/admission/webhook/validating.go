@@ -31,6 +31,7 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 	}
 	type question struct {
 		*hook
+		at     int // among all webhooks
 		view   *dynamic.View
 		answer *reviewv1.AdmissionResponse
 		err    error
@@ -38,14 +39,16 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 	}
 	var ask []*question
 	all := views{}
+	at := -1
 	for _, hooks := range list {
 		for _, h := range hooks {
+			at++
 			view, err := p.wants(ctx, h, r, all)
 			if err != nil {
 				return err
 			}
 			if view != nil {
-				ask = append(ask, &question{hook: h, view: view})
+				ask = append(ask, &question{hook: h, at: at, view: view})
 			}
 		}
 	}
@@ -74,12 +77,16 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 		err, outcome := settle(ctx, q.hook, q.err), q.err
 		if q.answer != nil {
 			warn(r, q.answer)
+			annotate(ctx, q.hook, q.answer)
 			if !q.answer.Allowed {
 				no := refusal(q.Name, q.answer.Result)
 				err, outcome = no, denied{no}
 			}
 		}
 		p.metrics.asked(q.hook, "validating", r.Verb, outcome, q.took)
+		if err == nil && q.err != nil {
+			annotateFailedOpen(ctx, q.hook, "validating", place(false, q.at))
+		}
 		if first == nil {
 			first = err
 		}
