@@ -126,17 +126,39 @@ const adminToken = "admin-token-of-this-test"
 
 func startUpstream(t *testing.T, args ...string) upstream {
 	t.Helper()
+	return startUpstreamOn(t, startEtcd(t), args...)
+}
+
+// startEtcd runs an etcd and returns its URL.
+func startEtcd(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
 	etcd, peer := freePort(t), freePort(t)
 	etcdURL, peerURL := fmt.Sprintf("http://127.0.0.1:%d", etcd), fmt.Sprintf("http://127.0.0.1:%d", peer)
 	start(t, bin.etcd, "--data-dir", filepath.Join(dir, "etcd"), "--log-level=error",
 		"--listen-client-urls", etcdURL, "--advertise-client-urls", etcdURL,
 		"--listen-peer-urls", peerURL, "--initial-advertise-peer-urls", peerURL, "--initial-cluster", "default="+peerURL)
-	return startUpstreamOn(t, etcdURL, args...)
+	return etcdURL
 }
 
 // startUpstreamOn runs a kube-apiserver over an etcd that is there.
 func startUpstreamOn(t *testing.T, etcdURL string, args ...string) upstream {
+	t.Helper()
+	return startAPIServer(t, etcdURL, bin.apiserver, args...)
+}
+
+// startOurs runs Fairlead in the place of kube-apiserver over an etcd.
+func startOurs(t *testing.T, args ...string) upstream {
+	t.Helper()
+	named := filepath.Join(t.TempDir(), "kube-apiserver")
+	if err := os.Symlink(bin.fairlead, named); err != nil {
+		t.Fatal(err)
+	}
+	return startAPIServer(t, startEtcd(t), named, args...)
+}
+
+// startAPIServer runs a program with the flags of kube-apiserver over an etcd that is there.
+func startAPIServer(t *testing.T, etcdURL string, program string, args ...string) upstream {
 	t.Helper()
 	dir, port := t.TempDir(), freePort(t)
 	key := filepath.Join(dir, "sa.key")
@@ -150,7 +172,7 @@ func startUpstreamOn(t *testing.T, etcdURL string, args ...string) upstream {
 		"--token-auth-file", tokens, "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-signing-key-file", key, "--service-account-key-file", key)
-	kill := start(t, bin.apiserver, args...)
+	kill := start(t, program, args...)
 
 	config := &rest.Config{
 		Host: fmt.Sprintf("https://127.0.0.1:%d", port), BearerToken: adminToken, QPS: -1,
@@ -165,7 +187,7 @@ func startUpstreamOn(t *testing.T, etcdURL string, args ...string) upstream {
 	u.restart = func() {
 		t.Helper()
 		kill()
-		kill = start(t, bin.apiserver, args...)
+		kill = start(t, program, args...)
 		waitReady(t, clients)
 	}
 	file := api.NewConfig()
