@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"fairlead.dev/internal/watchcache/follow"
@@ -20,6 +21,8 @@ type Cache struct {
 	store    storage.Store
 
 	expired atomic.Int64
+	// reopening is held by the caller that tries again to decrypt unreadable objects. It is taken before all other locks.
+	reopening sync.Mutex
 }
 
 // Options returns the options of the cache.

@@ -21,6 +21,8 @@ type (
 	// everything; all conditions must hold. A field that the resource does not have is empty on
 	// every object.
 	Selection = selection.Selection
+	// An OpenError is the error of an object whose value HubOptions.Open fails to decrypt.
+	OpenError = object.OpenError
 	// An Event is one change as a selection sees it: its type, the object, and the revision of the
 	// change. It is immutable and shared by all watchers of the selection.
 	Event = change.Event

@@ -15,6 +15,8 @@ type Kind struct {
 	// Namespaced: the rest of a key is namespace/name; otherwise it is the name.
 	Namespaced bool
 	Fields     []Field
+	// Open, if not nil, decrypts the value of a stored key. The other members mean decrypted values.
+	Open func(*storage.KeyValue) ([]byte, error)
 	// Read, if not nil, converts a stored value to JSON. It is not called for values that begin
 	// with TypePrefix.
 	Read       func(value []byte) ([]byte, error)
@@ -25,6 +27,14 @@ type Kind struct {
 	paths   *path
 	fieldAt map[string]int
 }
+
+// An OpenError is the error of New for a value that Kind.Open cannot decrypt.
+type OpenError struct{ Err error }
+
+func (e *OpenError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of Kind.Open.
+func (e *OpenError) Unwrap() error { return e.Err }
 
 // NewKind completes a kind: objects can be made of it.
 func NewKind(k Kind) *Kind {
@@ -55,6 +65,13 @@ func (k *Kind) names(key string) (namespace, name string) {
 
 // stored returns the key with its value as JSON of this kind and version.
 func (k *Kind) stored(kv *storage.KeyValue) (*storage.KeyValue, error) {
+	if k.Open != nil {
+		value, err := k.Open(kv)
+		if err != nil {
+			return nil, &OpenError{err}
+		}
+		kv = withValue(kv, value)
+	}
 	if k.Read != nil && !bytes.HasPrefix(kv.Value, k.TypePrefix) {
 		value, err := k.Read(kv.Value)
 		if err != nil {

@@ -44,7 +44,7 @@ func (b *body) value() []byte {
 }
 
 // New reads a stored key. It fails if the value is not a JSON object, if its metadata is not one, or
-// if Kind.Read fails.
+// if Kind.Open (with an *OpenError) or Kind.Read fails.
 //
 // A value that carries metadata.resourceVersion, which this server never writes, is copied without
 // it.
