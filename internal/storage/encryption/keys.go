@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/server/healthz"
@@ -31,7 +32,7 @@ type Options struct {
 	Root, Stored string
 }
 
-// Keys encrypt and decrypt the values of a store.
+// Keys encrypt and decrypt the values of a store. Nil Keys can be shared and closed.
 type Keys struct {
 	options      Options
 	transformers *encryptionconfig.DynamicTransformers
@@ -77,13 +78,15 @@ func checkOf(c *encryptionconfig.EncryptionConfiguration) healthz.HealthChecker 
 
 // Share adds a user of the keys. Each user calls Close.
 func (k *Keys) Share() *Keys {
-	k.users.Add(1)
+	if k != nil {
+		k.users.Add(1)
+	}
 	return k
 }
 
 // Close ends the use of the keys; the last user's call ends the connections to KMS plugins.
 func (k *Keys) Close() {
-	if k.users.Add(-1) == 0 {
+	if k != nil && k.users.Add(-1) == 0 {
 		k.end()
 	}
 }
@@ -153,11 +156,20 @@ func (k *Keys) Open(kv *storage.KeyValue) ([]byte, error) {
 	return opened, err
 }
 
-// Stale reports whether the value of a stored key is not as it would be written now. It fails if the value cannot be
-// decrypted.
-func (k *Keys) Stale(kv *storage.KeyValue) (bool, error) {
-	_, stale, err := k.open(kv)
-	return stale, err
+// StaleIn returns a function that reports whether the value of a key in a store, if it is there, is not as it would be
+// written now. The function fails with a Status if the value cannot be decrypted.
+func (k *Keys) StaleIn(s storage.Store) func(ctx context.Context, key string) (bool, error) {
+	return func(ctx context.Context, key string) (bool, error) {
+		res, err := s.Range(ctx, storage.RangeRequest{Start: key})
+		if err != nil || len(res.KVs) == 0 {
+			return false, err
+		}
+		_, stale, err := k.open(res.KVs[0])
+		if err != nil {
+			return false, apierrors.NewInternalError(err)
+		}
+		return stale, nil
+	}
 }
 
 func (k *Keys) open(kv *storage.KeyValue) (opened []byte, stale bool, err error) {

@@ -36,6 +36,7 @@ func (f *Follower) Reload(prefix string, s Sink) {
 	defer f.mu.Unlock()
 	if f.mu.sinks[prefix] == s {
 		f.begin(prefix)
+		f.wakeFeeder()
 	}
 }
 
