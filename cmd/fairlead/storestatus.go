@@ -120,7 +120,7 @@ by them: another API server may be able to read them. With --encryption-provider
 values are decrypted, and objects that cannot be read are an error.`,
 		Example: `  fairlead store verify --data-dir=.fairlead
   fairlead store verify --encryption-provider-config=encryption.yaml`,
-		Args:    noArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(f.endpoints) > 0 {
 				return usageError{fmt.Errorf("verify reads a directory: stop the store, and name it with --data-dir")}

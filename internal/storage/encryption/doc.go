@@ -12,12 +12,12 @@
 //	                                    │
 //	                                    └──▶ etcd endpoint, snapshots, forks, fairlead store: encrypted
 //
-//   - Values are encrypted in the Commit of the Store that Keys.Store returns. That Store's reads are the ones below it:
-//     a Store has no way to tell that it cannot read one value of a range.
-//   - Values are decrypted where the watch cache makes an object of a stored key, by Keys.Open. All that a server reads of
-//     objects passes there: lists, watches and their past, conflicts, and the history of an object. A value that cannot be
-//     decrypted becomes an unreadable object of that one key; see package watchcache.
-//   - Decrypted values are in memory only.
+// Values are encrypted in the Commit of the Store that Keys.Store returns. That Store's reads are the ones below it: a
+// Store has no way to tell that it cannot read one value of a range.
+//
+// Values are decrypted where the watch cache makes an object of a stored key, by Keys.Open. All that a server reads of
+// objects passes there: lists, watches and their past, conflicts, and the history of an object. A value that cannot be
+// decrypted becomes an unreadable object of that one key; see package watchcache. Decrypted values are in memory only.
 //
 // The naive design, a Store that decrypts what it reads, lost: it decrypts the former value of each event too, which the
 // watch cache has, and it could only return a value that it cannot decrypt as if it were one.
