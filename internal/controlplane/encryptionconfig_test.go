@@ -86,13 +86,13 @@ func TestEncryptionWildcards(t *testing.T) {
 				}
 			}
 			for key, want := range map[string]string{
-				"/registry/configmaps/default/one":                                            "{",
-				"/registry/deployments/default/one":                                           "k8s:enc:aescbc:v1:a:",
-				"/registry/secrets/default/one":                                               "k8s:enc:secretbox:v1:b:",
-				"/registry/namespaces/default":                                                "k8s:enc:secretbox:v1:b:",
-				"/registry/services/specs/default/kubernetes":                                 "k8s:enc:secretbox:v1:b:",
-				"/registry/example.com/widgets/default/one":                                   "k8s:enc:aescbc:v1:a:",
-				"/registry/example.com/gadgets/default/one":                                   "k8s:enc:secretbox:v1:b:",
+				"/registry/configmaps/default/one":                                             "{",
+				"/registry/deployments/default/one":                                            "k8s:enc:aescbc:v1:a:",
+				"/registry/secrets/default/one":                                                "k8s:enc:secretbox:v1:b:",
+				"/registry/namespaces/default":                                                 "k8s:enc:secretbox:v1:b:",
+				"/registry/services/specs/default/kubernetes":                                  "k8s:enc:secretbox:v1:b:",
+				"/registry/example.com/widgets/default/one":                                    "k8s:enc:aescbc:v1:a:",
+				"/registry/example.com/gadgets/default/one":                                    "k8s:enc:secretbox:v1:b:",
 				"/registry/apiextensions.k8s.io/customresourcedefinitions/widgets.example.com": "k8s:enc:secretbox:v1:b:",
 			} {
 				v.storedAs(key, want)

@@ -63,15 +63,20 @@ func (k *Kind) names(key string) (namespace, name string) {
 	return namespace, name
 }
 
-// stored returns the key with its value as JSON of this kind and version.
-func (k *Kind) stored(kv *storage.KeyValue) (*storage.KeyValue, error) {
-	if k.Open != nil {
-		value, err := k.Open(kv)
-		if err != nil {
-			return nil, &OpenError{err}
-		}
-		kv = withValue(kv, value)
+// decrypted returns the key with its value decrypted.
+func (k *Kind) decrypted(kv *storage.KeyValue) (*storage.KeyValue, error) {
+	if k.Open == nil {
+		return kv, nil
 	}
+	value, err := k.Open(kv)
+	if err != nil {
+		return nil, &OpenError{err}
+	}
+	return withValue(kv, value), nil
+}
+
+// stored returns the key with its value, which is decrypted, as JSON of this kind and version.
+func (k *Kind) stored(kv *storage.KeyValue) (*storage.KeyValue, error) {
 	if k.Read != nil && !bytes.HasPrefix(kv.Value, k.TypePrefix) {
 		value, err := k.Read(kv.Value)
 		if err != nil {

@@ -49,6 +49,15 @@ func (b *body) value() []byte {
 // A value that carries metadata.resourceVersion, which this server never writes, is copied without
 // it.
 func New(kv *storage.KeyValue, k *Kind) (*Object, error) {
+	kv, err := k.decrypted(kv)
+	if err != nil {
+		return nil, err
+	}
+	return NewDecrypted(kv, k)
+}
+
+// NewDecrypted is New for a key whose value is not encrypted.
+func NewDecrypted(kv *storage.KeyValue, k *Kind) (*Object, error) {
 	kv, err := k.stored(kv)
 	if err != nil {
 		return nil, err
