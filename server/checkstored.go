@@ -20,7 +20,7 @@ func CheckStored(resources []*resource.Resource, open func(*storage.KeyValue) ([
 			kinds[r.GroupResource()] = watchcache.Options{Read: adopt.For(r).Read, TypePrefix: endpoint.TypePrefix(r.StorageGVK())}
 		}
 	}
-	of := StoredResource(resources)
+	of := endpoint.ResourceOfKey(resources)
 	return func(kv *storage.KeyValue) error {
 		gr, ok := of(kv.Key)
 		if !ok {

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/internal/reload"
 	"fairlead.dev/internal/resource/builtin"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/storage/encryption"
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
@@ -30,7 +31,7 @@ type Encryption struct {
 func (e Encryption) LoadKeys(prefix string) (*encryption.Keys, error) {
 	keys, err := encryption.Load(encryption.Options{
 		File: e.ConfigFile, Reloads: e.Reloads, Server: serverID(),
-		Resource: server.StoredResource(builtin.Resources()), Root: watchcache.Root, Stored: (Etcd{Prefix: prefix}).root(),
+		Resource: endpoint.ResourceOfKey(builtin.Resources()), Root: watchcache.Root, Stored: (Etcd{Prefix: prefix}).root(),
 	})
 	if err != nil {
 		return nil, optionErrorf("--encryption-provider-config: %w", err)

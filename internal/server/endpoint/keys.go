@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	"strings"
@@ -9,10 +9,10 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// StoredResource returns a function that returns the resource of the object that a key holds, and
+// ResourceOfKey returns a function that returns the resource of the object that a key holds, and
 // whether it holds one. Objects of two resources that share their keys are of the one that stores
 // them.
-func StoredResource(resources []*resource.Resource) func(key string) (schema.GroupResource, bool) {
+func ResourceOfKey(resources []*resource.Resource) func(key string) (schema.GroupResource, bool) {
 	byPrefix := map[string]schema.GroupResource{}
 	for _, r := range resources {
 		if r.StoragePrefix != "" && !r.SharesStorage {
