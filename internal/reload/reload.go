@@ -33,12 +33,14 @@ const pollEvery = time.Minute
 type Watcher struct {
 	files []string
 	sum   [sha256.Size]byte
+	// every is how often files are read without an event.
+	every time.Duration
 }
 
 // New returns a Watcher of the files as they are. Call it before the files are read for the first time, so that no
 // change is missed.
 func New(files ...string) *Watcher {
-	w := &Watcher{files: files}
+	w := &Watcher{files: files, every: pollEvery}
 	w.changed()
 	return w
 }
@@ -62,7 +64,7 @@ func (w *Watcher) Run(ctx context.Context, load func() error, report func(error)
 			_ = notifier.Add(filepath.Dir(f)) // an error leaves the file to the ticker
 		}
 	}
-	tick := time.NewTicker(pollEvery)
+	tick := time.NewTicker(w.every)
 	defer tick.Stop()
 	later, due := false, false
 	for {
