@@ -72,6 +72,9 @@ func (k *Kind) decrypted(kv *storage.KeyValue) (*storage.KeyValue, error) {
 	if err != nil {
 		return nil, &OpenError{err}
 	}
+	if len(value) == len(kv.Value) && (len(value) == 0 || &value[0] == &kv.Value[0]) { // it was not encrypted
+		return kv, nil
+	}
 	return withValue(kv, value), nil
 }
 
