@@ -13,7 +13,7 @@ import (
 // CheckStored returns a function that explains why a server of these resources cannot read the
 // value of a key. It returns nil if the server can, or if the key is no object's. open decrypts
 // values, as watchcache.HubOptions.Open does.
-func CheckStored(resources []*resource.Resource, open func(*storage.KeyValue) ([]byte, error)) func(*storage.KeyValue) error {
+func CheckStored(resources []*resource.Resource, open watchcache.Opener) func(*storage.KeyValue) error {
 	kinds := map[schema.GroupResource]watchcache.Options{}
 	for _, r := range resources {
 		if r.StoragePrefix != "" && !r.SharesStorage {

@@ -24,7 +24,7 @@ type HubOptions struct {
 	Begin *Contents
 	// Open, if not nil, decrypts the value of a stored key. An object whose value it fails to decrypt
 	// is unreadable until Open succeeds, which each read of the object tries.
-	Open func(*storage.KeyValue) ([]byte, error)
+	Open Opener
 	// Trace, if not nil, records each event and when it can be read.
 	Trace *trace.Log
 	// Log, if not nil, logs stored values that are unreadable.
@@ -81,7 +81,7 @@ func SameFields(a, b []Field) bool {
 }
 
 // kind returns the kind of the objects.
-func (o *Options) kind(encodings *object.Encodings, open func(*storage.KeyValue) ([]byte, error)) *object.Kind {
+func (o *Options) kind(encodings *object.Encodings, open Opener) *object.Kind {
 	return object.NewKind(object.Kind{
 		Prefix: o.Prefix, Namespaced: o.Namespaced, Fields: o.Fields,
 		Open: open, Read: o.Read, TypePrefix: []byte(o.TypePrefix), Encodings: encodings,
@@ -90,7 +90,7 @@ func (o *Options) kind(encodings *object.Encodings, open func(*storage.KeyValue)
 
 // Check returns the error with which a cache with these options, of a hub with the option Open, would
 // fail to read a stored key; nil if it could read it.
-func Check(kv *storage.KeyValue, o Options, open func(*storage.KeyValue) ([]byte, error)) error {
+func Check(kv *storage.KeyValue, o Options, open Opener) error {
 	_, err := object.New(kv, o.kind(nil, open))
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
+	"fairlead.dev/watchcache"
 	"github.com/spf13/cobra"
 )
 
@@ -125,7 +126,7 @@ values are decrypted, and objects that cannot be read are an error.`,
 			if len(f.endpoints) > 0 {
 				return usageError{fmt.Errorf("verify reads a directory: stop the store, and name it with --data-dir")}
 			}
-			var open func(*storage.KeyValue) ([]byte, error)
+			var open watchcache.Opener
 			if keys.ConfigFile != "" {
 				k, err := keys.LoadKeys(controlplane.DefaultEtcdPrefix)
 				if err != nil {

@@ -36,7 +36,7 @@ resources: [{resources: [secrets], providers: [{aesgcm: {keys: [{name: a, secret
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := k.Open(&storage.KeyValue{Key: key, Value: sealed}); err != nil {
+				if _, err := k.Open(&storage.KeyValue{Key: key, Value: sealed}, false); err != nil {
 					b.Fatal(err)
 				}
 			}

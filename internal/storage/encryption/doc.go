@@ -40,7 +40,9 @@
 //
 // A plugin encrypts and decrypts data keys, which are kept, so it is asked for the first value of each data key only. If
 // it does not answer, values with an unknown data key are unreadable. For a second after a failure it is not asked again,
-// and then by one caller at a time, so that a range of such values costs one timeout and not one for each.
+// and then by one caller at a time, so that a range of such values costs one timeout and not one for each. New values ask
+// it again after a minute only, since the watch cache waits for them with its locks held; the reads that try unreadable
+// values again wait without a lock.
 //
 // # Concurrency
 //

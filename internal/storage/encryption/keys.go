@@ -150,9 +150,9 @@ func (k *Keys) Check() func(ctx context.Context) error {
 	return func(ctx context.Context) error { return k.transformers.Check((&http.Request{}).WithContext(ctx)) }
 }
 
-// Open decrypts the value of a stored key.
-func (k *Keys) Open(kv *storage.KeyValue) ([]byte, error) {
-	opened, _, err := k.open(kv)
+// Open decrypts the value of a stored key. Again asks a KMS plugin that has failed lately, at most once a second.
+func (k *Keys) Open(kv *storage.KeyValue, again bool) ([]byte, error) {
+	opened, _, err := k.open(kv, again)
 	return opened, err
 }
 
@@ -164,7 +164,7 @@ func (k *Keys) StaleIn(s storage.Store) func(ctx context.Context, key string) (b
 		if err != nil || len(res.KVs) == 0 {
 			return false, err
 		}
-		_, stale, err := k.open(res.KVs[0])
+		_, stale, err := k.open(res.KVs[0], true)
 		if err != nil {
 			return false, apierrors.NewInternalError(err)
 		}
@@ -172,7 +172,7 @@ func (k *Keys) StaleIn(s storage.Store) func(ctx context.Context, key string) (b
 	}
 }
 
-func (k *Keys) open(kv *storage.KeyValue) (opened []byte, stale bool, err error) {
+func (k *Keys) open(kv *storage.KeyValue, again bool) (opened []byte, stale bool, err error) {
 	gr, ok := k.options.Resource(kv.Key)
 	if !ok {
 		return kv.Value, false, nil
@@ -183,7 +183,7 @@ func (k *Keys) open(kv *storage.KeyValue) (opened []byte, stale bool, err error)
 		return err
 	}
 	if p := k.plugins.of(kv.Value); p != nil {
-		err = p.ask(k.ctx, decrypt)
+		err = p.ask(k.ctx, again, decrypt)
 	} else {
 		err = decrypt(k.ctx)
 	}

@@ -10,8 +10,12 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// restAfterFailure is the time for which a KMS plugin that has failed to answer is not asked.
-const restAfterFailure = time.Second
+const (
+	// shortRest is the time for which a KMS plugin that has failed to answer is not asked, and longRest that for which it
+	// is only asked again about values that it has been asked about.
+	shortRest = time.Second
+	longRest  = time.Minute
+)
 
 // plugins are the KMS plugins that values name.
 type plugins struct{ byName sync.Map }
@@ -38,18 +42,22 @@ type plugin struct {
 		sync.Mutex
 		// failure is why the last caller got no answer, nil if it got one.
 		failure error
-		// rests is the time until which no caller asks after a failure; asking, that one does now.
-		rests  time.Time
+		// failed is the time of the failure; asking, that a caller asks again.
+		failed time.Time
 		asking bool
 	}
 }
 
 // ask calls decrypt, which asks the plugin if the data key is not known. While the plugin rests, decrypt gets an ended
 // context, with which it succeeds only without the plugin.
-func (p *plugin) ask(ctx context.Context, decrypt func(context.Context) error) error {
+func (p *plugin) ask(ctx context.Context, again bool, decrypt func(context.Context) error) error {
+	rest := longRest
+	if again {
+		rest = shortRest
+	}
 	p.mu.Lock()
 	failure := p.mu.failure
-	rests := failure != nil && (p.mu.asking || time.Now().Before(p.mu.rests))
+	rests := failure != nil && (p.mu.asking || time.Since(p.mu.failed) < rest)
 	if !rests {
 		p.mu.asking = failure != nil
 	}
@@ -68,7 +76,7 @@ func (p *plugin) ask(ctx context.Context, decrypt func(context.Context) error) e
 	defer p.mu.Unlock()
 	p.mu.failure, p.mu.asking = nil, false
 	if isUnanswered(err) {
-		p.mu.failure, p.mu.rests = err, time.Now().Add(restAfterFailure)
+		p.mu.failure, p.mu.failed = err, time.Now()
 	}
 	return err
 }

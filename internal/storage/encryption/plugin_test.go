@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestPluginRests: after a failure callers get it at once for a second, and then one of them asks again. Values whose data
-// key is known are decrypted all the same.
+// TestPluginRests: after a failure callers get it at once for a second, and then one of those that ask again does; others
+// get it for a minute. Values whose data key is known are decrypted all the same.
 func TestPluginRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p plugin
@@ -30,32 +30,37 @@ func TestPluginRests(t *testing.T) {
 			return nil
 		}
 		known := func(context.Context) error { return nil }
-		ask := func(decrypt func(context.Context) error, code codes.Code, took time.Duration) {
+		ask := func(again bool, decrypt func(context.Context) error, code codes.Code, took time.Duration) {
 			t.Helper()
 			began := time.Now()
-			if err := p.ask(t.Context(), decrypt); status.Code(err) != code || time.Since(began) != took {
+			if err := p.ask(t.Context(), again, decrypt); status.Code(err) != code || time.Since(began) != took {
 				t.Errorf("%v after %v, want %v after %v", err, time.Since(began), code, took)
 			}
 		}
-		ask(unknown, codes.Unavailable, 300*time.Millisecond)
-		ask(unknown, codes.Unavailable, 0)
-		ask(known, codes.OK, 0)
+		ask(true, unknown, codes.Unavailable, 300*time.Millisecond)
+		ask(true, unknown, codes.Unavailable, 0)
+		ask(true, known, codes.OK, 0)
 		time.Sleep(time.Second)
 		done := make(chan error)
-		go func() { done <- p.ask(t.Context(), unknown) }()
+		go func() { done <- p.ask(t.Context(), true, unknown) }()
 		synctest.Wait()
-		ask(unknown, codes.Unavailable, 0) // another one asks
+		ask(true, unknown, codes.Unavailable, 0) // another one asks
 		if err := <-done; status.Code(err) != codes.Unavailable || asked != 2 {
 			t.Errorf("%v, asked %d times", err, asked)
 		}
+		time.Sleep(2 * time.Second)
+		ask(false, unknown, codes.Unavailable, 0)
+		ask(false, known, codes.OK, 0)
+		time.Sleep(time.Minute)
+		ask(false, unknown, codes.Unavailable, 300*time.Millisecond)
 		silent = false
 		time.Sleep(time.Second)
-		ask(unknown, codes.OK, 300*time.Millisecond)
-		ask(unknown, codes.OK, 300*time.Millisecond)
+		ask(true, unknown, codes.OK, 300*time.Millisecond)
+		ask(true, unknown, codes.OK, 300*time.Millisecond)
 		broken := errors.New("the value is broken")
-		if err := p.ask(t.Context(), func(context.Context) error { return broken }); err != broken {
+		if err := p.ask(t.Context(), true, func(context.Context) error { return broken }); err != broken {
 			t.Error(err)
 		}
-		ask(unknown, codes.OK, 300*time.Millisecond)
+		ask(true, unknown, codes.OK, 300*time.Millisecond)
 	})
 }

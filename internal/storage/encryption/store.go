@@ -37,7 +37,7 @@ func (s store) Commit(ctx context.Context, t storage.Txn) (storage.TxnResult, er
 		if kv == nil {
 			continue
 		}
-		if opened, err := s.keys.Open(kv); err == nil {
+		if opened, err := s.keys.Open(kv, false); err == nil {
 			plain := *kv
 			plain.Value = opened
 			res.Current[i] = &plain

@@ -8,6 +8,10 @@ import (
 	"fairlead.dev/storage"
 )
 
+// An Opener decrypts the value of a stored key. It is called with locks held, and should not wait for others that have
+// failed lately, unless again is set: a read tries an unreadable value again.
+type Opener func(kv *storage.KeyValue, again bool) ([]byte, error)
+
 // A Kind tells how the keys and values of one resource's objects are read. It is immutable.
 type Kind struct {
 	// Prefix is the common prefix of the keys, ending in a slash.
@@ -16,7 +20,7 @@ type Kind struct {
 	Namespaced bool
 	Fields     []Field
 	// Open, if not nil, decrypts the value of a stored key. The other members mean decrypted values.
-	Open func(*storage.KeyValue) ([]byte, error)
+	Open Opener
 	// Read, if not nil, converts a stored value to JSON. It is not called for values that begin
 	// with TypePrefix.
 	Read       func(value []byte) ([]byte, error)
@@ -64,11 +68,11 @@ func (k *Kind) names(key string) (namespace, name string) {
 }
 
 // decrypted returns the key with its value decrypted.
-func (k *Kind) decrypted(kv *storage.KeyValue) (*storage.KeyValue, error) {
+func (k *Kind) decrypted(kv *storage.KeyValue, again bool) (*storage.KeyValue, error) {
 	if k.Open == nil {
 		return kv, nil
 	}
-	value, err := k.Open(kv)
+	value, err := k.Open(kv, again)
 	if err != nil {
 		return nil, &OpenError{err}
 	}

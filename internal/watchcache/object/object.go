@@ -48,8 +48,10 @@ func (b *body) value() []byte {
 //
 // A value that carries metadata.resourceVersion, which this server never writes, is copied without
 // it.
-func New(kv *storage.KeyValue, k *Kind) (*Object, error) {
-	kv, err := k.decrypted(kv)
+func New(kv *storage.KeyValue, k *Kind) (*Object, error) { return read(kv, k, false) }
+
+func read(kv *storage.KeyValue, k *Kind, again bool) (*Object, error) {
+	kv, err := k.decrypted(kv, again)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,10 @@ func ReadError(o *Object) error {
 }
 
 // CanReadNow reports whether the value of an unreadable object has become readable, because it can be decrypted now.
-func CanReadNow(o *Object) bool { return o.kind.Open != nil && ReadError(o) == errReadableNow }
+func CanReadNow(o *Object) bool {
+	_, err := read(withValue(o.kv(), o.Value()), o.kind, true)
+	return err == nil
+}
 
 // SortByKey sorts objects by their keys.
 func SortByKey(objects []*Object) {
