@@ -118,12 +118,13 @@ var schedulerFloors = map[string]int{
 
 // storageFloors gives each folder of internal/storage its floor inside the room.
 var storageFloors = map[string]int{
-	"datadir":  0,
-	"leases":   0,
-	"mvcc":     0,
-	"snapshot": 0,
-	"guard":    1,
-	"engine":   2,
+	"datadir":    0,
+	"encryption": 0,
+	"leases":     0,
+	"mvcc":       0,
+	"snapshot":   0,
+	"guard":      1,
+	"engine":     2,
 }
 
 // nodeFloors gives each folder of internal/node its floor inside the room.
@@ -199,6 +200,9 @@ var excused = []struct{ dir, prefix, reason string }{
 	{"internal/server/audit", "k8s.io/apiserver", "the policy, the events and the backends of the audit log, which are formats and no machinery"},
 	{"internal/auditroles", "k8s.io/apiserver/pkg/apis/audit", "the format of audit events"},
 	{"internal/server/auth/webhook", "k8s.io/apiserver", "the clients of the webhooks of authentication and authorization, and the types they ask with"},
+	{"internal/storage/encryption", "k8s.io/apiserver/pkg/storage/value", "encrypts and decrypts values, and stores nothing"},
+	{"internal/storage/encryption", "k8s.io/apiserver/pkg/server/options/encryptionconfig", "reads an EncryptionConfiguration, and keeps the data keys of KMS plugins"},
+	{"internal/storage/encryption", "k8s.io/apiserver/pkg/server/healthz", "the type of the health checks of KMS plugins"},
 	{"internal/celcheck", "k8s.io/apiserver/pkg/cel", "CEL as Kubernetes extends it, and schemas as its types"},
 	{"internal/resource/dynamicresources", "k8s.io/apiserver/pkg", "selectors of devices are CEL as Kubernetes extends it"},
 	{"internal/resource/custom", "k8s.io/apiserver/pkg/cel", "upstream's schema packages, a library here, speak of CEL in its types"},

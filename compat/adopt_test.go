@@ -47,10 +47,10 @@ func TestOurServerOnUpstreamsEtcd(t *testing.T) {
 }
 
 // startServer starts our server over an etcd, and waits until it is ready.
-func startServer(t *testing.T, etcd string) *kubernetes.Clientset {
+func startServer(t *testing.T, etcd string, args ...string) *kubernetes.Clientset {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "fairlead")
-	start(t, bin.fairlead, "server", "--etcd-servers", etcd, "--data-dir", dir, fmt.Sprintf("--listen=127.0.0.1:%d", freePort(t)))
+	start(t, bin.fairlead, append([]string{"server", "--etcd-servers", etcd, "--data-dir", dir, fmt.Sprintf("--listen=127.0.0.1:%d", freePort(t))}, args...)...)
 	return awaitServer(t, filepath.Join(dir, "kubeconfig"))
 }
 

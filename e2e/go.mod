@@ -59,6 +59,7 @@ require (
 	go.etcd.io/etcd/etcdutl/v3 v3.7.3 // indirect
 	gopkg.in/go-jose/go-jose.v2 v2.6.3 // indirect
 	k8s.io/cluster-bootstrap v0.37.2 // indirect
+	k8s.io/kms v0.37.2 // indirect
 )
 
 require (

@@ -94,6 +94,7 @@ func etcdPut(t *testing.T, c *clientv3.Client, key, value string, opts ...client
 type storeState struct {
 	Revision, Compacted, Keys, Leases int64
 	Events, LiveBytes, DiskBytes      *int64
+	Unreadable                        []struct{ Key, Error string }
 }
 
 type storeKey struct {

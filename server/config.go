@@ -87,11 +87,16 @@ type Config struct {
 
 	Version version.Info
 	Log     *slog.Logger // nil discards it
-	// Metrics is the registry the server's collectors go to; nil makes one.
-	Metrics *prometheus.Registry
+	// Metrics is the registry the server's collectors go to; nil makes one. MoreMetrics, if set, are
+	// served with them.
+	Metrics     *prometheus.Registry
+	MoreMetrics prometheus.Gatherer
 
 	// History bounds the history of the watch caches.
 	History watchcache.HubOptions
+	// Stale, if set, reports whether the stored value of a key is to be written again by an update
+	// that changes nothing, because it is encrypted by a former key.
+	Stale func(ctx context.Context, key string) (bool, error)
 
 	// Trace keeps the lives of events; nil is a server without a trace.
 	Trace *trace.Log

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -30,7 +31,11 @@ func (c *serving) servePath() error {
 	case strings.HasPrefix(path, "/version/"):
 		return apistatus.ResourceNotFound()
 	case path == "/metrics":
-		promhttp.HandlerFor(c.s.cfg.Metrics, promhttp.HandlerOpts{}).ServeHTTP(c.Writer, c.HTTP)
+		all := prometheus.Gatherers{c.s.cfg.Metrics}
+		if more := c.s.cfg.MoreMetrics; more != nil {
+			all = append(all, more)
+		}
+		promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(c.Writer, c.HTTP)
 		return nil
 	case path == "/metrics/slis":
 		c.s.health.SLIs().ServeHTTP(c.Writer, c.HTTP)

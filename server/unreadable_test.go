@@ -9,7 +9,7 @@ import (
 )
 
 func TestCheckStored(t *testing.T) {
-	check := server.CheckStored(builtin.Resources())
+	check := server.CheckStored(builtin.Resources(), nil)
 	for _, c := range []struct {
 		key, value string
 		ok         bool

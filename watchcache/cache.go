@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"fairlead.dev/internal/watchcache/follow"
@@ -20,6 +21,8 @@ type Cache struct {
 	store    storage.Store
 
 	expired atomic.Int64
+	// reopening is held by the caller that tries again to decrypt unreadable objects. It is taken before all other locks.
+	reopening sync.Mutex
 }
 
 // Options returns the options of the cache.
@@ -28,13 +31,13 @@ func (c *Cache) Options() Options { return c.resource.opts }
 // Key returns the store's key of an object of this resource.
 func (c *Cache) Key(namespace, name string) string { return c.resource.kind.Key(namespace, name) }
 
-// NewObject reads a stored key of the cache's resource. It fails if the value is not a JSON object,
+// NewObject reads a key of the cache's resource with its value before it is encrypted. It fails if the value is not a JSON object,
 // if its metadata is not one, or if Options.Read fails.
 //
 // A value that carries metadata.resourceVersion, which this server never writes, is copied without
 // it.
 func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) {
-	return object.New(kv, c.resource.kind)
+	return object.NewDecrypted(kv, c.resource.kind)
 }
 
 // Stats are figures for metrics.

@@ -90,6 +90,10 @@
 // same revision: they see one change from the last readable state to the next one, or a deletion
 // if it was deleted. A selection with [Selection.Readable] continues as if the object did not exist.
 //
+// A value that [HubOptions.Open] cannot decrypt is one of these, too, but may become readable without
+// a write. So each read that meets it tries again, without a lock. If that succeeds, the cache is
+// loaded again, and watchers of the resource get storage.ErrCompacted.
+//
 // # Concurrency
 //
 //  1. Methods of Hub, Cache, Snapshot and Object may be called from any

@@ -58,7 +58,7 @@ func (h *Hub) WaitFor(ctx context.Context, rev storage.Revision) error {
 func (h *Hub) Add(o Options) *Cache {
 	c := &Cache{store: h.store, follower: h.follower}
 	begin := h.opts.Begin.of(&o)
-	c.resource.init(o, h.encodings, begin)
+	c.resource.init(o, h, begin)
 	c.resource.noteMiss = c.state.noteMiss
 	c.state.init(&c.resource, &h.opts, &h.backlog, begin)
 	h.follower.Add(o.Prefix, &c.state)

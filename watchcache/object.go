@@ -21,6 +21,11 @@ type (
 	// everything; all conditions must hold. A field that the resource does not have is empty on
 	// every object.
 	Selection = selection.Selection
+	// An Opener decrypts the value of a stored key. It is called with locks held, and should not wait
+	// for others that have failed lately, unless again is set: a read tries an unreadable value again.
+	Opener = object.Opener
+	// An OpenError is the error of an object whose value HubOptions.Open fails to decrypt.
+	OpenError = object.OpenError
 	// An Event is one change as a selection sees it: its type, the object, and the revision of the
 	// change. It is immutable and shared by all watchers of the selection.
 	Event = change.Event

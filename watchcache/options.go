@@ -22,6 +22,9 @@ type HubOptions struct {
 	// Begin, if not nil, has the objects with which the store began. Caches begin with them, and the hub shares their
 	// encodings and the bound of these. So an Encoding must mean the same in all these hubs.
 	Begin *Contents
+	// Open, if not nil, decrypts the value of a stored key. An object whose value it fails to decrypt
+	// is unreadable until Open succeeds, which each read of the object tries.
+	Open Opener
 	// Trace, if not nil, records each event and when it can be read.
 	Trace *trace.Log
 	// Log, if not nil, logs stored values that are unreadable.
@@ -78,16 +81,16 @@ func SameFields(a, b []Field) bool {
 }
 
 // kind returns the kind of the objects.
-func (o *Options) kind(encodings *object.Encodings) *object.Kind {
+func (o *Options) kind(encodings *object.Encodings, open Opener) *object.Kind {
 	return object.NewKind(object.Kind{
 		Prefix: o.Prefix, Namespaced: o.Namespaced, Fields: o.Fields,
-		Read: o.Read, TypePrefix: []byte(o.TypePrefix), Encodings: encodings,
+		Open: open, Read: o.Read, TypePrefix: []byte(o.TypePrefix), Encodings: encodings,
 	})
 }
 
-// Check returns the error with which a cache with these options would fail to read a stored key;
-// nil if it could read it.
-func Check(kv *storage.KeyValue, o Options) error {
-	_, err := object.New(kv, o.kind(nil))
+// Check returns the error with which a cache with these options, of a hub with the option Open, would
+// fail to read a stored key; nil if it could read it.
+func Check(kv *storage.KeyValue, o Options, open Opener) error {
+	_, err := object.New(kv, o.kind(nil, open))
 	return err
 }

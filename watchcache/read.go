@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/internal/watchcache/follow"
+	"fairlead.dev/internal/watchcache/object"
 	"fairlead.dev/storage"
 )
 
@@ -67,6 +68,19 @@ func (c *Cache) Get(ctx context.Context, namespace, name string, at ReadAt) (*Ob
 	if err := c.await(ctx, at); err != nil {
 		return nil, 0, err
 	}
+	o, rev, err := c.get(namespace, name)
+	if err == nil && o != nil && !object.Readable(o) && c.reopen([]*Object{o}) {
+		o, rev, err = c.get(namespace, name)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	o, err = c.resource.readable(o)
+	return o, rev, err
+}
+
+// get returns the present object, readable or not, nil if it does not exist.
+func (c *Cache) get(namespace, name string) (*Object, storage.Revision, error) {
 	rev := c.follower.Revision()
 	c.state.mu.RLock()
 	defer c.state.mu.RUnlock()
@@ -77,9 +91,7 @@ func (c *Cache) Get(ctx context.Context, namespace, name string, at ReadAt) (*Ob
 	if !ok {
 		return nil, rev, nil
 	}
-	rev = max(rev, o.Revision())
-	o, err := c.resource.readable(o)
-	return o, rev, err
+	return o, max(rev, o.Revision()), nil
 }
 
 // Snapshot returns the resource as of one revision. Errors: *TooNewError for a revision that was
@@ -94,10 +106,15 @@ func (c *Cache) Snapshot(ctx context.Context, at ReadAt) (*Snapshot, error) {
 	if err := c.await(ctx, at); err != nil {
 		return nil, err
 	}
+	read := c.present
 	if at.Match == Exact {
-		return c.exact(ctx, at.Revision)
+		read = func() (*Snapshot, error) { return c.exact(ctx, at.Revision) }
 	}
-	return c.present()
+	s, err := read()
+	if err == nil && len(s.unreadable) > 0 && c.reopen(s.unreadable) {
+		return read()
+	}
+	return s, err
 }
 
 // Changed returns the revision of the resource's newest change, or of the cache's loading: a cheap

@@ -27,13 +27,13 @@ type resource struct {
 
 // init completes a resource, which reads its objects as those of begin, if that is not nil, were read. noteMiss is still
 // to be set.
-func (r *resource) init(o Options, encodings *object.Encodings, begin *Snapshot) {
+func (r *resource) init(o Options, h *Hub, begin *Snapshot) {
 	r.opts = o
 	if begin != nil {
 		r.kind, r.name, r.indexed = begin.resource.kind, begin.resource.name, begin.resource.indexed
 		return
 	}
-	r.kind = o.kind(encodings)
+	r.kind = o.kind(h.encodings, h.opts.Open)
 	r.name = schema.GroupResource{Group: o.Group, Resource: o.Resource}.String()
 	r.indexed = make(map[string]bool, len(o.IndexFields))
 	for _, label := range o.IndexFields {

@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"fmt"
+	"slices"
 
 	"fairlead.dev/internal/watchcache/object"
 	"fairlead.dev/internal/watchcache/selection"
@@ -16,6 +17,9 @@ import (
 // Watchers get an error, never a deletion. They watch again from the same revision, which fails for
 // as long as the value is unreadable. Afterwards they see one change from the last readable state
 // to the next one.
+//
+// A value that cannot be decrypted may become readable without a write. So a read that meets it tries
+// again, without a lock, and if that succeeds, the cache is loaded again.
 
 // An UnreadableError is the error of a read or watch whose range holds objects with unreadable
 // values.
@@ -81,4 +85,25 @@ func (r *resource) rangeError(m *selection.Matcher, unreadable []*Object, after 
 		return nil
 	}
 	return r.unreadableError(found)
+}
+
+// unreadable returns the present unreadable objects.
+func (c *Cache) unreadable() []*Object {
+	c.state.mu.RLock()
+	defer c.state.mu.RUnlock()
+	return c.state.mu.lapses.objects()
+}
+
+// reopen loads the cache again if one of the unreadable objects can be decrypted now, and reports whether it has. One
+// caller at a time tries.
+func (c *Cache) reopen(unreadable []*Object) bool {
+	if c.resource.kind.Open == nil || len(unreadable) == 0 || !c.reopening.TryLock() {
+		return false
+	}
+	defer c.reopening.Unlock()
+	if !slices.ContainsFunc(unreadable[:min(len(unreadable), maxUnreadable)], object.CanReadNow) {
+		return false
+	}
+	c.follower.Reload(c.resource.opts.Prefix, &c.state)
+	return true
 }

@@ -18,6 +18,9 @@ func (c *Cache) Watch(ctx context.Context, sel Selection, after storage.Revision
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if c.resource.kind.Open != nil {
+		c.reopen(c.unreadable())
+	}
 	m := c.resource.compile(sel)
 	w, until, err := c.enter(&m, after)
 	if err != nil {

@@ -7,10 +7,12 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
+	"fairlead.dev/watchcache"
 	"github.com/spf13/cobra"
 )
 
@@ -107,21 +109,33 @@ func (f *storeFlags) inspect(check func(*storage.KeyValue) error) (s storeStatus
 }
 
 func newStoreVerify(f *storeFlags) *cobra.Command {
-	return &cobra.Command{
+	var keys controlplane.Encryption
+	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Read all of a stopped store, and check every record and checksum",
 		Long: `Read all of a stopped store, and check every record and checksum.
 
 Objects that an API server of this version cannot read, because their values are
 encrypted, damaged, or of an unknown kind, are listed on stderr. The store is not damaged
-by them: another API server may be able to read them.`,
-		Example: `  fairlead store verify --data-dir=.fairlead`,
-		Args:    noArgs,
+by them: another API server may be able to read them. With --encryption-provider-config
+values are decrypted, and objects that cannot be read are an error.`,
+		Example: `  fairlead store verify --data-dir=.fairlead
+  fairlead store verify --encryption-provider-config=encryption.yaml`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(f.endpoints) > 0 {
 				return usageError{fmt.Errorf("verify reads a directory: stop the store, and name it with --data-dir")}
 			}
-			s, err := f.inspect(server.CheckStored(builtin.Resources()))
+			var open watchcache.Opener
+			if keys.ConfigFile != "" {
+				k, err := keys.LoadKeys(controlplane.DefaultEtcdPrefix)
+				if err != nil {
+					return usageError{err}
+				}
+				defer k.Close()
+				open = k.Open
+			}
+			s, err := f.inspect(server.CheckStored(builtin.Resources(), open))
 			if err != nil {
 				return err
 			}
@@ -130,7 +144,15 @@ by them: another API server may be able to read them.`,
 			for _, u := range s.Unreadable {
 				p.line(fmt.Sprintf("   %-12s %s: %s", "Unreadable", u.Key, u.Error))
 			}
-			return s.print(cmd.OutOrStdout(), f.output)
+			if err := s.print(cmd.OutOrStdout(), f.output); err != nil {
+				return err
+			}
+			if n := len(s.Unreadable); n > 0 && open != nil {
+				return fmt.Errorf("%d of %d keys cannot be read with %s", n, s.Keys, keys.ConfigFile)
+			}
+			return nil
 		},
 	}
+	cmd.Flags().StringVar(&keys.ConfigFile, "encryption-provider-config", "", "file with the EncryptionConfiguration of the server: decrypt values, and fail if objects cannot be read")
+	return cmd
 }

@@ -30,6 +30,7 @@ import (
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/ui"
 	measured "fairlead.dev/internal/server/usage"
+	"fairlead.dev/internal/storage/encryption"
 	"fairlead.dev/internal/trace/why"
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
@@ -59,7 +60,7 @@ type served struct {
 
 // newServer assembles the API server over a store: authentication, authorization,
 // admission, discovery and OpenAPI. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, creds credentials, auditor *server.Auditor, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
+func newServer(ctx context.Context, o Options, store store, keys *encryption.Keys, creds credentials, auditor *server.Auditor, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
 	resources := known.builtin
 	if resources == nil {
 		resources = builtinResources(o)
@@ -75,7 +76,7 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, a
 	var extensions *extension.Extensions
 	var services *aggregate.Services
 	var meter *measured.Meter
-	s, err := server.New(server.Config{
+	c := server.Config{
 		Store:         store,
 		Resources:     resources,
 		Discovery:     kinds,
@@ -131,10 +132,14 @@ func newServer(ctx context.Context, o Options, store store, creds credentials, a
 				addressResource: func(ctx context.Context, _ storage.Revision) { addresses.run(ctx) },
 			}
 			c.Others = services
-			c.Health = started.hooks(services.Registered)
+			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(services.Registered)...)
 			return nil
 		},
-	})
+	}
+	if keys != nil {
+		encrypt(&c, keys)
+	}
+	s, err := server.New(c)
 	return served{s, resources, extensions, services, kinds, addresses, meter}, err
 }
 

@@ -27,6 +27,7 @@ import (
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/internal/server/ui"
+	"fairlead.dev/internal/storage/encryption"
 	"fairlead.dev/server"
 	"fairlead.dev/storage/etcdserver"
 	"fairlead.dev/storage/local"
@@ -45,6 +46,8 @@ type ControlPlane struct {
 	// base is the state to begin with; nil for that of the data directory, or an empty one, and after the start.
 	base  *Frozen
 	store store
+	// keys encrypt the values of the store; nil without encryption.
+	keys *encryption.Keys
 	// sleeper runs the client side if it sleeps while there is no work; otherwise nil.
 	sleeper *sleeper
 	// evictions has the state of evictions from devices while the controllers sleep.
@@ -139,7 +142,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.auditor, err = cp.openAudit(); err != nil {
 		return err
 	}
-	if cp.served, err = newServer(ctx, o, cp.wakingStore(), cp.credentials, cp.auditor, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
+	if cp.served, err = newServer(ctx, o, cp.serverStore(), cp.keys, cp.credentials, cp.auditor, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
 		return err
 	}
 	cp.started.reach(assembled)
@@ -179,14 +182,19 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	return cp.startClients()
 }
 
-// wakingStore returns the store, whose commits wake the client side if it sleeps.
-func (cp *ControlPlane) wakingStore() store {
+// serverStore returns the store for the server: its commits encrypt, if there are keys, and wake the client side if it
+// sleeps.
+func (cp *ControlPlane) serverStore() store {
+	s := cp.store
+	if cp.keys != nil {
+		s = encryptedStore{cp.keys.Store(s), s}
+	}
 	if !cp.options.sleeps() || len(cp.parts()) == 0 {
-		return cp.store
+		return s
 	}
 	cp.sleeper = &sleeper{store: cp.store, log: cp.options.Trace, building: &cp.building}
 	cp.simulated.sleeper = cp.sleeper
-	return wakingStore{cp.store, cp.sleeper}
+	return wakingStore{s, cp.sleeper}
 }
 
 // listen opens the ports, or takes the address of the Front.
@@ -211,6 +219,9 @@ func (cp *ControlPlane) listen() (err error) {
 // open opens the store, and completes the credentials with the authority's keys. Those of a fork are complete.
 func (cp *ControlPlane) open(ctx context.Context) (err error) {
 	o := cp.options
+	if err := cp.loadKeys(); err != nil {
+		return err
+	}
 	if cp.base != nil {
 		s, err := cp.base.store.Fork(ctx, 0, local.ForkOptions{Options: local.Options{History: o.History, MaxBytes: o.MaxStoreBytes, Trace: o.Trace, Logger: o.Log}})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/server/auth/rbac"
 	"fairlead.dev/internal/server/faults"
+	"fairlead.dev/internal/storage/encryption"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
@@ -20,6 +21,8 @@ type Frozen struct {
 	options     Options
 	store       *local.Store
 	credentials credentials
+	// keys encrypt the values of the store; nil without encryption.
+	keys *encryption.Keys
 	// known is the part of it that the control plane's server had read.
 	known known
 	// idle is whether the control plane was idle in the state.
@@ -82,7 +85,7 @@ func (cp *ControlPlane) Snapshot(ctx context.Context, at storage.Revision) (*Fro
 	if err != nil {
 		return nil, err
 	}
-	return &Frozen{options: cp.options, store: kept, credentials: cp.credentials, known: cp.known(ctx, kept.Revision(), o.Without), idle: cp.sleptAt(kept.Revision())}, nil
+	return &Frozen{options: cp.options, store: kept, credentials: cp.credentials, keys: cp.keys.Share(), known: cp.known(ctx, kept.Revision(), o.Without), idle: cp.sleptAt(kept.Revision())}, nil
 }
 
 // known returns the part of the state at a revision that the server has read, except below prefixes of keys.
@@ -141,4 +144,7 @@ func (f *Frozen) Fork(ctx context.Context, place Place) (*ControlPlane, error) {
 }
 
 // Close frees the state. Its forks stay.
-func (f *Frozen) Close() error { return f.store.Close() }
+func (f *Frozen) Close() error {
+	f.keys.Close()
+	return f.store.Close()
+}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,10 +36,16 @@ const metricsPage = "../../docs/metrics.md"
 // and run objects, as the server describes them.
 func TestMetricsPage(t *testing.T) {
 	const maxBody = 100_000
+	plugin := newKMS(t)
+	defer plugin.up()()
+	v := &vault{T: t, file: filepath.Join(t.TempDir(), "encryption.yaml"), options: controlplane.Options{Encryption: controlplane.Encryption{Reloads: true}}}
+	v.configure(plugin.config())
 	cp := controlplanetest.Start(t, controlplane.Options{
 		Controllers: controlplane.ControllerNames(), Scheduler: true, Nodes: 1, Trace: trace.New(trace.Options{}),
-		Limits: controlplane.Limits{MaxBodyBytes: maxBody},
+		Limits: controlplane.Limits{MaxBodyBytes: maxBody}, Encryption: v.options.Encryption,
 	})
+	v.configure(plugin.config() + "# again\n")
+	v.put(controlplanetest.Clientset(t, cp), "encrypted", "x")
 	c := controlplanetest.Client(t, cp)
 	admitAndRefuse(t, c)
 	runDeployment(t, c)
@@ -59,7 +66,7 @@ func TestMetricsPage(t *testing.T) {
 		readFamilies(families, text)
 		missing = slices.ContainsFunc([]string{
 			"fairlead_event_hop_duration_seconds", "apiserver_watch_events_dispatch_duration_seconds", "workqueue_work_duration_seconds",
-			"controller_runtime_reconcile_total", "apiserver_watch_events_sizes", "aggregator_unavailable_apiservice_total",
+			"controller_runtime_reconcile_total", "apiserver_watch_events_sizes", "aggregator_unavailable_apiservice_total", "fairlead_config_reloads_total",
 		}, func(name string) bool { return families[name] == nil })
 	}
 	writeFamilies(&page, families)

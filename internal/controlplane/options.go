@@ -76,6 +76,8 @@ type Options struct {
 	// EtcdListenInsecure allows an EtcdListen that other machines can reach without
 	// certificates of their own.
 	EtcdListenInsecure bool
+	// Encryption configures the encryption of stored values.
+	Encryption Encryption
 	// Serving configures TLS of the API server.
 	Serving Serving
 	// Access configures authentication, authorization and admission.

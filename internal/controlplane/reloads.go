@@ -23,7 +23,7 @@ type reloaded struct {
 	name    string
 	files   []string
 	watcher *reload.Watcher
-	load    func() error
+	load    func(context.Context) error
 }
 
 func newReloads() *reloads {
@@ -40,9 +40,14 @@ func newReloads() *reloads {
 
 // read calls load, which reads the files, now and, in run, after each change of them. Its error must name the file.
 func (r *reloads) read(name string, load func() error, files ...string) error {
-	w := reload.New(files...)
-	r.all = append(r.all, reloaded{name, files, w, load})
+	r.follow(name, func(context.Context) error { return load() }, files...)
 	return load()
+}
+
+// follow calls load after each change of the files, beginning with those since follow was called. Its error must name the
+// file. load ends with its context.
+func (r *reloads) follow(name string, load func(context.Context) error, files ...string) {
+	r.all = append(r.all, reloaded{name, files, reload.New(files...), load})
 }
 
 // register registers the metrics.
@@ -53,7 +58,7 @@ func (r *reloads) run(ctx context.Context, log *slog.Logger, changed func()) {
 	var group sync.WaitGroup
 	for _, one := range r.all {
 		group.Go(func() {
-			one.watcher.Run(ctx, one.load, func(err error) {
+			one.watcher.Run(ctx, func() error { return one.load(ctx) }, func(err error) {
 				result := "success"
 				if err != nil {
 					result = "failure"

@@ -46,6 +46,7 @@ func (cp *ControlPlane) shutdown() error {
 	if cp.store != nil {
 		errs = append(errs, cp.store.Close())
 	}
+	cp.keys.Close()
 	return errors.Join(ignoreCancel(errs)...)
 }
 

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -67,6 +68,11 @@ type Etcd struct {
 // DefaultEtcdPrefix is kube-apiserver's.
 const DefaultEtcdPrefix = "/registry"
 
+// root is the prefix of all keys, with slashes at both ends.
+func (e Etcd) root() string {
+	return strings.TrimRight("/"+strings.Trim(cmp.Or(e.Prefix, DefaultEtcdPrefix), "/"), "/") + "/"
+}
+
 // openStore opens the store of the options; its error has one line.
 func openStore(ctx context.Context, o Options) (store, error) {
 	if len(o.Etcd.Servers) > 0 {
@@ -117,15 +123,11 @@ func openEtcd(ctx context.Context, o Options) (store, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefix := o.Etcd.Prefix
-	if prefix == "" {
-		prefix = DefaultEtcdPrefix
-	}
 	s, err := etcd.Open(ctx, etcd.Options{
 		Endpoints: o.Etcd.Servers,
 		TLS:       config,
 		Root:      watchcache.Root,
-		Prefix:    strings.TrimRight("/"+strings.Trim(prefix, "/"), "/") + "/",
+		Prefix:    o.Etcd.root(),
 		History:   o.History,
 		Logger:    o.Log,
 	})

@@ -31,7 +31,7 @@ func TestOtherFlags(t *testing.T) {
 		{[]string{"--audit-log-path", "/tmp/audit.log", "--profiling", "-v", "4", "--watch-cache=false"}, ""},
 		{[]string{"--enable-garbage-collector", "--storage-backend=etcd3", "--service-node-port-range=30000-32767"}, ""},
 		{[]string{"--enable-garbage-collector=false"}, "not supported: want true"},
-		{[]string{"--encryption-provider-config=x.yaml"}, "not supported"},
+		{[]string{"--egress-selector-config-file=x.yaml"}, "not supported"},
 	} {
 		err := Command().ParseFlags(c.args)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -24,6 +24,7 @@ type Flags struct {
 func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f := &Flags{}
 	registerEtcd(set, &o.Etcd)
+	registerEncryption(set, &o.Encryption)
 	f.serving.register(set, &o.Serving)
 	registerKubelets(set, &o.Kubelets)
 	f.authentication.register(set, &o.Access)
@@ -40,6 +41,9 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 
 // Complete checks the flags and sets the rest of the options. Its error names the flag at fault.
 func (f *Flags) Complete(o *controlplane.Options) (err error) {
+	if err := checkEncryption(&o.Encryption); err != nil {
+		return err
+	}
 	if err := f.serving.complete(&o.Serving); err != nil {
 		return err
 	}

@@ -23,10 +23,15 @@ func corrupt(key string, o watchcache.Unreadable) string {
 
 // why words the reason that an object is unreadable.
 func why(o watchcache.Unreadable) string {
-	if errors.Is(o.Err, adopt.ErrEncrypted) {
+	if isUndecrypted(o.Err) {
 		return "data from the storage is not transformable revision=0: " + o.Err.Error()
 	}
 	return fmt.Sprintf("object not decodable revision=%d: %v", o.Revision, o.Err)
+}
+
+// isUndecrypted reports whether a value is unreadable because it is encrypted.
+func isUndecrypted(err error) bool {
+	return errors.Is(err, adopt.ErrEncrypted) || errors.As(err, new(*watchcache.OpenError))
 }
 
 // unreadableObject returns the error of a request that needs one unreadable object.
@@ -43,7 +48,7 @@ func UnreadableForUpdate(err error) error {
 	switch {
 	case !errors.As(err, &e):
 		return err
-	case errors.Is(err, adopt.ErrEncrypted):
+	case isUndecrypted(err):
 		return apierrors.NewInternalError(errors.New(why(e.Objects[0])))
 	}
 	return New(http.StatusInternalServerError, "", why(e.Objects[0]))

@@ -183,6 +183,13 @@ func (c *Operation) replace(now *watchcache.Object, obj, old resource.Object, ch
 	if !unchanged && !ch.Trusted {
 		unchanged = w.keepTimes(now, old)
 	}
+	if unchanged && c.w.Stale != nil {
+		stale, err := c.w.Stale(c.Context, w.key)
+		if err != nil {
+			return nil, false, err
+		}
+		unchanged = !stale
+	}
 	if unchanged {
 		// Without a change there is no write, but only if the object is still in
 		// this state.

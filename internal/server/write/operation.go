@@ -29,6 +29,9 @@ type Config struct {
 	Admission Admission
 	// Written is called after each write of an object of the resource, before it is answered.
 	Written map[schema.GroupResource]func(ctx context.Context, at storage.Revision)
+	// Stale, if set, reports whether the stored value of a key is to be written again without a
+	// change.
+	Stale func(ctx context.Context, key string) (bool, error)
 	// CBOR lets clients apply configurations in CBOR.
 	CBOR bool
 	// EventTTL is the time for which objects that expire are kept after their last change, not

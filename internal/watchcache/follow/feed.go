@@ -27,7 +27,22 @@ func (f *Follower) Add(prefix string, s Sink) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mu.sinks[prefix] = s
-	if f.fill(prefix) != nil {
+	f.begin(prefix)
+}
+
+// Reload loads the sink again, unless it has been removed.
+func (f *Follower) Reload(prefix string, s Sink) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mu.sinks[prefix] == s {
+		f.begin(prefix)
+		f.wakeFeeder()
+	}
+}
+
+// begin loads a sink, or leaves that to Feed and WaitFor if the store fails.
+func (f *Follower) begin(prefix string) {
+	if f.fill(prefix) != nil && !slices.Contains(f.mu.unloaded, prefix) {
 		f.mu.unloaded = append(f.mu.unloaded, prefix)
 		f.wakeFeeder()
 	}

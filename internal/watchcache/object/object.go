@@ -44,11 +44,22 @@ func (b *body) value() []byte {
 }
 
 // New reads a stored key. It fails if the value is not a JSON object, if its metadata is not one, or
-// if Kind.Read fails.
+// if Kind.Open (with an *OpenError) or Kind.Read fails.
 //
 // A value that carries metadata.resourceVersion, which this server never writes, is copied without
 // it.
-func New(kv *storage.KeyValue, k *Kind) (*Object, error) {
+func New(kv *storage.KeyValue, k *Kind) (*Object, error) { return read(kv, k, false) }
+
+func read(kv *storage.KeyValue, k *Kind, again bool) (*Object, error) {
+	kv, err := k.decrypted(kv, again)
+	if err != nil {
+		return nil, err
+	}
+	return NewDecrypted(kv, k)
+}
+
+// NewDecrypted is New for a key whose value is not encrypted.
+func NewDecrypted(kv *storage.KeyValue, k *Kind) (*Object, error) {
 	kv, err := k.stored(kv)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -15,10 +16,21 @@ func NewUnreadable(kv *storage.KeyValue, k *Kind) *Object {
 	return o
 }
 
-// ReadError returns why the value is unreadable.
+// errReadableNow is the error for a value that has become readable since it was read.
+var errReadableNow = errors.New("the value could not be decrypted when it was read, and can be now: read again")
+
+// ReadError returns why the value of an unreadable object is unreadable.
 func ReadError(o *Object) error {
-	_, err := New(withValue(o.kv(), o.Value()), o.kind)
-	return err
+	if _, err := New(withValue(o.kv(), o.Value()), o.kind); err != nil {
+		return err
+	}
+	return errReadableNow
+}
+
+// CanReadNow reports whether the value of an unreadable object has become readable, because it can be decrypted now.
+func CanReadNow(o *Object) bool {
+	_, err := read(withValue(o.kv(), o.Value()), o.kind, true)
+	return err == nil
 }
 
 // SortByKey sorts objects by their keys.
