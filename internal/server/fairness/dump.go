@@ -9,8 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // table writes rows as kube-apiserver's dumps do: fields end with a comma, and columns are aligned.
@@ -81,7 +79,7 @@ func (d *Dispatcher) DumpRequests(w io.Writer, details bool) error {
 			if details {
 				in := s.info
 				fields = append(fields, s.user.Name, in.Verb, in.Path, in.Namespace, in.Name,
-					schema.GroupVersion{Group: in.Group, Version: in.Version}.String(), in.Resource, in.Subresource)
+					strings.TrimPrefix(in.Group+"/"+in.Version, "/"), in.Resource, in.Subresource)
 			}
 			t.row(fields...)
 		}
