@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/fairness"
 	"fairlead.dev/internal/server/inflight"
 )
 
@@ -22,7 +23,11 @@ func (c *serving) fail(err error) {
 		return
 	}
 	if errors.Is(err, inflight.ErrBusy) {
-		c.refuseBusy()
+		c.refuseBusy(1)
+		return
+	}
+	if refusal := (*fairness.Refusal)(nil); errors.As(err, &refusal) {
+		c.refuseBusy(refusal.RetryAfter)
 		return
 	}
 	if cause := context.Cause(c.HTTP.Context()); errors.As(cause, new(apierrors.APIStatus)) {

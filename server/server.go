@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/fairness"
 	"fairlead.dev/internal/server/health"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/metrics"
@@ -34,6 +35,9 @@ type Server struct {
 	env      *call.Environment
 	metrics  *metrics.Metrics
 	inflight *inflight.Limits
+	// fairness is nil if requests are only counted against inflight's limits.
+	fairness *fairness.Dispatcher
+	sizes    sizes
 	streams  *watch.Streams
 	decoded  decoded
 	network  *reach.Network
@@ -78,6 +82,9 @@ func (s *Server) Lookup() auth.Lookup { return lookup{s} }
 
 // Network connects to everything that the server calls.
 func (s *Server) Network() *reach.Network { return s.network }
+
+// Fairness gives requests their seats by priority; nil without Config.Fairness.
+func (s *Server) Fairness() *fairness.Dispatcher { return s.fairness }
 
 // Cache is the watch cache of a resource, nil if it is not served or not stored.
 func (s *Server) Cache(gr schema.GroupResource) *watchcache.Cache {

@@ -1,6 +1,7 @@
 package fairness
 
 import (
+	"sync/atomic"
 	"time"
 
 	"fairlead.dev/internal/server/auth"
@@ -20,7 +21,7 @@ type Seat struct {
 	// ready is closed when a request that waits gets its seats.
 	ready chan struct{}
 	watch bool
-	left  bool
+	left  atomic.Bool
 	// prev and next are those in the queue, or among the requests that run.
 	prev, next *Seat
 
@@ -32,11 +33,9 @@ type Seat struct {
 
 // Leave gives the seats back. Further calls do nothing.
 func (s *Seat) Leave() {
-	if s == nil || s.left {
-		return
+	if s != nil && !s.left.Swap(true) {
+		s.level.leave(s)
 	}
-	s.left = true
-	s.level.leave(s)
 }
 
 // Refusal is the error of a request that gets no seat.
