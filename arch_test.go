@@ -196,6 +196,7 @@ var excused = []struct{ dir, prefix, reason string }{
 	{"internal/controlplane/controlplanetest", "k8s.io/client-go/kubernetes", "only tests import it, as clients that use client-go"},
 	{"internal/server/admission/expr", "k8s.io/apiserver/pkg", "CEL as Kubernetes extends it (types, libraries, costs), and the interfaces these ask through"},
 	{"internal/server/auth/bootstrap", "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap", "the FlowSchemas and priority levels that a cluster has"},
+	{"internal/resource/flowcontrol", "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap", "the specs that mandatory objects must have"},
 	{"internal/server/fairness", "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap", "the mandatory FlowSchemas and priority levels"},
 	{"internal/server/auth/token", "k8s.io/apiserver/pkg/authentication/token/tokenfile", "the format of token files"},
 	{"internal/server/auth/webhook", "k8s.io/apiserver", "the clients of the webhooks of authentication and authorization, and the types they ask with"},

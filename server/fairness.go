@@ -15,6 +15,16 @@ import (
 	"fairlead.dev/watchcache"
 )
 
+// Prioritize tells requests apart by these FlowSchemas and priority levels from now on. Mandatory ones that are missing are
+// added. The objects must not be modified. The result has the names of the levels that are valid; it is nil without
+// Config.Fairness.
+func (s *Server) Prioritize(schemas []*flowcontrolv1.FlowSchema, levels []*flowcontrolv1.PriorityLevelConfiguration) (valid map[string]bool) {
+	if s.fairness == nil {
+		return nil
+	}
+	return s.fairness.Set(schemas, levels)
+}
+
 // maxPatience bounds the time that a request waits for a seat.
 const maxPatience = time.Minute
 

@@ -83,9 +83,6 @@ func (s *Server) Lookup() auth.Lookup { return lookup{s} }
 // Network connects to everything that the server calls.
 func (s *Server) Network() *reach.Network { return s.network }
 
-// Fairness gives requests their seats by priority; nil without Config.Fairness.
-func (s *Server) Fairness() *fairness.Dispatcher { return s.fairness }
-
 // Cache is the watch cache of a resource, nil if it is not served or not stored.
 func (s *Server) Cache(gr schema.GroupResource) *watchcache.Cache {
 	if ep := s.registry.Stored(gr); ep != nil {

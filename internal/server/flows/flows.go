@@ -20,7 +20,7 @@ var (
 
 // Options configure Flows.
 type Options struct {
-	// Server serves the objects. Without a dispatcher of its own they are maintained and have no effect.
+	// Server serves the objects. Without server.Config.Fairness they are maintained and have no effect.
 	Server *server.Server
 	Log    *slog.Logger // nil discards
 }

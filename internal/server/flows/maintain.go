@@ -25,8 +25,8 @@ import (
 type state struct {
 	schemas map[string]*flowcontrolv1.FlowSchema
 	levels  map[string]*flowcontrolv1.PriorityLevelConfiguration
-	// sound are the levels in effect; nil if the server does not tell requests apart.
-	sound map[string]bool
+	// valid are the levels that can be in effect; nil if the server does not tell requests apart.
+	valid map[string]bool
 }
 
 // Sync puts the stored objects into effect.
@@ -56,9 +56,7 @@ func (f *Flows) sync(ctx context.Context) (now state, err error) {
 		now.levels[l.Name] = l
 		limits = append(limits, l)
 	}
-	if d := f.o.Server.Fairness(); d != nil {
-		now.sound = d.Set(all, limits)
-	}
+	now.valid = f.o.Server.Prioritize(all, limits)
 	return now, nil
 }
 
@@ -83,7 +81,7 @@ func (f *Flows) maintain(ctx context.Context, now state) error {
 			if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 				return err
 			}
-		} else if c := bootstrap.Dangling(s, now.sound[s.Spec.PriorityLevelConfiguration.Name]); now.sound != nil && !hasCondition(s, c) {
+		} else if c := bootstrap.Dangling(s, now.valid[s.Spec.PriorityLevelConfiguration.Name]); now.valid != nil && !hasCondition(s, c) {
 			wrote = true
 			if err := f.classify(ctx, s.Name, c); err != nil {
 				return err
@@ -104,7 +102,7 @@ func (f *Flows) maintain(ctx context.Context, now state) error {
 
 // wanted returns the objects that are missing or to be restored.
 func (now state) wanted() (list []runtime.Object) {
-	for _, want := range bootstrap.Flows(now.sound != nil) {
+	for _, want := range bootstrap.Flows(now.valid != nil) {
 		var have runtime.Object
 		name := want.(resource.Object).GetName()
 		if _, ok := want.(*flowcontrolv1.FlowSchema); !ok {
