@@ -50,7 +50,10 @@ func (d *Dispatcher) DumpQueues(w io.Writer) error {
 	t := newTable(w, "PriorityLevelName", "Index", "PendingRequests", "ExecutingRequests", "SeatsInUse", "NextDispatchR",
 		"InitialSeatsSum", "MaxSeatsSum", "TotalWorkSum")
 	d.each(func(l *levelState) {
-		for _, q := range l.queues {
+		for i, q := range l.queues {
+			if q == nil {
+				q = &queue{index: i}
+			}
 			t.row(l.name, strconv.Itoa(q.index), strconv.Itoa(q.waiting), strconv.Itoa(q.executing), strconv.Itoa(q.seats), seatSeconds(q.start),
 				strconv.Itoa(q.initialSeats), strconv.Itoa(q.widths), seatSeconds(q.work))
 		}
@@ -84,6 +87,9 @@ func (d *Dispatcher) DumpRequests(w io.Writer, details bool) error {
 			t.row(fields...)
 		}
 		for _, q := range l.queues {
+			if q == nil {
+				continue
+			}
 			i := 0
 			for s := q.first; s != nil; s = s.next {
 				row(q.index, i, s)

@@ -34,7 +34,8 @@ type levelState struct {
 	// deck is the number of configured queues, 0 for a level without, which refuses what it has no seat for. There are more
 	// queues while the last ones drain. hand is the size of a flow's hand, and length that of the longest queue.
 	deck, hand, length int
-	queues             []*queue
+	// queues are nil until they are used, since a process may host many control planes.
+	queues []*queue
 	// busy are the queues in which requests wait; active is the number of queues with requests.
 	busy   []*queue
 	active int
@@ -165,9 +166,17 @@ func (l *levelState) choose(hash uint64) (best *queue) {
 	first := l.dealt % len(hand)
 	l.dealt++
 	for i := range hand {
-		q := l.queues[hand[(first+i)%len(hand)]]
+		at := hand[(first+i)%len(hand)]
+		q := l.queues[at]
+		if q == nil {
+			q = &queue{index: at}
+			l.queues[at] = q
+		}
 		if best == nil || q.work < best.work {
 			best = q
+		}
+		if q.work == 0 { // none has less
+			break
 		}
 	}
 	return best
@@ -348,7 +357,7 @@ func (l *levelState) release(t time.Time, s *Seat) {
 
 // shrink drops queues that are no longer configured and have no requests, from the last on.
 func (l *levelState) shrink() {
-	for n := len(l.queues); n > l.deck && l.queues[n-1].idle() && l.queues[n-1].seats == 0; n = len(l.queues) {
+	for n := len(l.queues); n > l.deck && l.queues[n-1].unused(); n = len(l.queues) {
 		l.queues = l.queues[:n-1]
 		l.robin = min(l.robin, max(0, n-2))
 	}

@@ -161,8 +161,8 @@ func (l *level) configure(t time.Time, c *flowcontrolv1.PriorityLevelConfigurati
 		q := limited.LimitResponse.Queuing
 		l.mu.deck, l.mu.hand, l.mu.length = int(q.Queues), int(q.HandSize), int(q.QueueLengthLimit)
 		l.mu.capacity = float64(l.mu.deck) * float64(max(1, l.mu.length))
-		for len(l.mu.queues) < l.mu.deck {
-			l.mu.queues = append(l.mu.queues, &queue{index: len(l.mu.queues)})
+		if n := l.mu.deck - len(l.mu.queues); n > 0 {
+			l.mu.queues = append(l.mu.queues, make([]*queue, n)...)
 		}
 	}
 	l.mu.shrink()

@@ -19,6 +19,9 @@ type queue struct {
 // idle reports whether the queue has no requests. Its start then means nothing.
 func (q *queue) idle() bool { return q.waiting == 0 && q.executing == 0 }
 
+// unused reports whether the queue has no requests and no seats. A nil queue is one that was never used.
+func (q *queue) unused() bool { return q == nil || q.idle() && q.seats == 0 }
+
 func (q *queue) push(s *Seat) {
 	if s.prev = q.last; s.prev != nil {
 		s.prev.next = s
