@@ -26,6 +26,7 @@ var floors = map[string]int{
 	"internal/server/h2":        1,
 	"internal/server/aggregate": 5,
 	"internal/server/extension": 5,
+	"internal/server/flows":     5,
 	"internal/procwait":         0,
 	"storage":                   0,
 	"trace":                     0,
@@ -64,7 +65,7 @@ var floors = map[string]int{
 
 // serverFloors gives each folder of internal/server its floor inside the room. As between
 // rooms, an import goes down; a folder and those below it count as one, unless those have a line of
-// their own. h2, extension and aggregate are rooms of their own.
+// their own. h2, extension, aggregate and flows are rooms of their own.
 var serverFloors = map[string]int{
 	"adopt":        0,
 	"auth":         0,
@@ -89,6 +90,7 @@ var serverFloors = map[string]int{
 	"usage":        2,
 	"connect":      3,
 	"endpoint":     3,
+	"fairness":     3,
 	"memory":       3,
 	"metrics":      4,
 	"represent":    4,
@@ -195,6 +197,9 @@ var excused = []struct{ dir, prefix, reason string }{
 	{"internal/server/managed", "fairlead.dev/internal/codec/fastjson", "compares objects member by member"},
 	{"internal/controlplane/controlplanetest", "k8s.io/client-go/kubernetes", "only tests import it, as clients that use client-go"},
 	{"internal/server/admission/expr", "k8s.io/apiserver/pkg", "CEL as Kubernetes extends it (types, libraries, costs), and the interfaces these ask through"},
+	{"internal/server/auth/bootstrap", "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap", "the FlowSchemas and priority levels that a cluster has"},
+	{"internal/resource/flowcontrol", "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap", "the specs that mandatory objects must have"},
+	{"internal/server/fairness", "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap", "the mandatory FlowSchemas and priority levels"},
 	{"internal/server/auth/token", "k8s.io/apiserver/pkg/authentication/token/tokenfile", "the format of token files"},
 	{"internal/server/auth/upstream", "k8s.io/apiserver/pkg", "the types that upstream's libraries take"},
 	{"internal/server/audit", "k8s.io/apiserver", "the policy, the events and the backends of the audit log, which are formats and no machinery"},

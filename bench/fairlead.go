@@ -25,7 +25,7 @@ func startFairlead(b *binaries, dir string, nodes int) (*server, error) {
 		args = []string{"up", "--nodes", strconv.Itoa(nodes)}
 	}
 	p, err := startProcess(dir, b.fairlead, append(args, "--data-dir", data, "--listen", address,
-		"--max-requests-inflight=0", "--max-mutating-requests-inflight=0")...)
+		"--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0")...)
 	if err != nil {
 		return nil, err
 	}

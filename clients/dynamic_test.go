@@ -26,7 +26,7 @@ func TestDynamicClient(t *testing.T) {
 			if k.Namespaced {
 				r = client.Resource(k.gvr).Namespace(ns)
 			}
-			(&dynamicLife{T: t, ctx: t.Context(), kind: k, r: r, ours: g.ours}).run()
+			(&dynamicLife{T: t, ctx: t.Context(), kind: k, r: r}).run()
 		})
 	}
 }
@@ -35,8 +35,7 @@ type dynamicLife struct {
 	*testing.T
 	ctx context.Context
 	kind
-	r    dynamic.ResourceInterface
-	ours bool
+	r dynamic.ResourceInterface
 }
 
 func (l *dynamicLife) must(what string, o *unstructured.Unstructured, err error) *unstructured.Unstructured {
@@ -66,7 +65,7 @@ func (l *dynamicLife) run() {
 		l.Errorf("created twice: %v", err)
 	}
 	o, err = l.r.Get(l.ctx, name, metav1.GetOptions{})
-	if l.must("get", o, err); l.Kind == "CustomResourceDefinition" || l.Kind == "FlowSchema" && !l.ours {
+	if l.must("get", o, err); l.Kind == "CustomResourceDefinition" || l.Kind == "FlowSchema" {
 		o = l.described()
 		first = o.DeepCopy()
 	} else if o.GetResourceVersion() != first.GetResourceVersion() {
@@ -97,8 +96,7 @@ func (l *dynamicLife) run() {
 	l.end(seen)
 }
 
-// described waits until the server has written the object's status. Our server does so only
-// for CustomResourceDefinitions, since it has no flow control.
+// described waits until the server has written the object's status.
 func (l *dynamicLife) described() *unstructured.Unstructured {
 	w, err := l.r.Watch(l.ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + l.obj.GetName()})
 	if err != nil {

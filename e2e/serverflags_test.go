@@ -77,6 +77,7 @@ func TestServerFlagErrors(t *testing.T) {
 		{"--emulated-version=1.12", "1.12"},
 		{"--feature-gates=Nonsense=true", "Nonsense"},
 		{"--max-requests-inflight=-1", "want 0 or more"},
+		{"--max-requests-inflight=0 --max-mutating-requests-inflight=0", "--enable-priority-and-fairness=false"},
 		{"--event-ttl=0", "want more than 0"},
 		{"--service-account-max-token-expiration=1m", "1 hour"},
 		{"--authentication-token-webhook-cache-ttl=long", "--authentication-token-webhook-cache-ttl"},

@@ -70,6 +70,9 @@ func (c *serving) serve() error {
 	if err := c.authenticate(); err != nil {
 		return err
 	}
+	if err := c.takeSeat(); err != nil {
+		return err
+	}
 	if err := c.admitOne(); err != nil {
 		return err
 	}
@@ -80,6 +83,9 @@ func (c *serving) serve() error {
 		return err
 	}
 	if to := c.findPeer(); to != nil {
+		if c.Info.Verb == "watch" { // whose beginning this server does not see
+			c.Seat.Leave()
+		}
 		return c.proxyToPeer(to)
 	}
 	if !c.Info.IsResource {
@@ -104,6 +110,10 @@ func (s *Server) finish(c *serving) {
 	}
 	if !c.handed {
 		c.Place.Leave()
+		c.Seat.Leave()
+		if c.forget != nil {
+			c.forget()
+		}
 	}
 	if p != nil {
 		c.Audit.Panicked(p)
@@ -126,12 +136,19 @@ func (s *Server) finish(c *serving) {
 // atEnd returns the function to call when a response that was handed over has ended. It does
 // not keep the call alive.
 func (c *serving) atEnd() func() {
-	place, served := c.Place, c.served()
+	place, seat, forget, served := c.Place, c.Seat, c.forget, c.served()
+	if forget != nil { // the stream of a watch gives the seat back, which refers to the call
+		return func() {
+			forget()
+			served()
+		}
+	}
 	if !place.Taken() {
 		return served
 	}
 	return func() {
 		place.Leave()
+		seat.Leave()
 		served()
 	}
 }

@@ -122,6 +122,10 @@ type Config struct {
 	// last by nature not counted; one more is told 429. A user other than those of
 	// system:masters may have half of them. 0 means 400 and 200, less than 0 no bound.
 	MaxReads, MaxWrites int
+	// Fairness divides the sum of MaxReads and MaxWrites among priority levels, as kube-apiserver does with
+	// --enable-priority-and-fairness: a request waits for its seats, up to a quarter of its time, before it is told 429. It
+	// has no effect if neither has a bound.
+	Fairness bool
 	// MaxBodyBytes bounds the memory, in bytes, of the bodies of all requests that run;
 	// a request whose body would take more is told 429. A user other than those of
 	// system:masters may have half of it. 0 means 128 MiB, less than 0 no bound.

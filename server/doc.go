@@ -21,6 +21,7 @@
 //	inject       decorators that apply injected faults
 //	health       health checks and z-pages
 //	respond      the ResponseWriter with its deadline
+//	fairness     seats for requests, by FlowSchemas and priority levels
 //	inflight     bounds on requests and their bodies
 //	apistatus    errors as clients see them
 //	metrics      the server's collectors

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/audit"
+	"fairlead.dev/internal/server/fairness"
 	"fairlead.dev/internal/server/inflight"
 )
 
@@ -27,7 +28,11 @@ func (c *serving) fail(err error) {
 		return
 	}
 	if errors.Is(err, inflight.ErrBusy) {
-		c.refuseBusy()
+		c.refuseBusy(1)
+		return
+	}
+	if refusal := (*fairness.Refusal)(nil); errors.As(err, &refusal) {
+		c.refuseBusy(refusal.RetryAfter)
 		return
 	}
 	if cause := context.Cause(c.HTTP.Context()); errors.As(cause, new(apierrors.APIStatus)) {

@@ -34,10 +34,10 @@ func (c *serving) admitOne() (err error) {
 // inProcess reports whether the request has come through Transport.
 func (c *serving) inProcess() bool { return c.HTTP.RemoteAddr == memory.RemoteAddr }
 
-// refuseBusy answers with inflight.ErrBusy.
-func (c *serving) refuseBusy() {
+// refuseBusy answers with inflight.ErrBusy, and how many seconds the client should wait.
+func (c *serving) refuseBusy(retryAfter int64) {
 	c.terminated(http.StatusTooManyRequests)
-	c.Writer.Header().Set("Retry-After", "1")
+	c.Writer.Header().Set("Retry-After", strconv.FormatInt(retryAfter, 10))
 	http.Error(c.Writer, inflight.ErrBusy.Error(), http.StatusTooManyRequests)
 }
 

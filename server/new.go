@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/discovery"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/fairness"
 	"fairlead.dev/internal/server/health"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/inject"
@@ -42,6 +43,11 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, log: cfg.Log, hub: hub, registry: &endpoint.Registry{},
 		metrics:  metrics.New(cfg.Metrics),
 		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
+	}
+	if seats := inflight.Seats(cfg.MaxReads, cfg.MaxWrites); cfg.Fairness && seats > 0 {
+		s.fairness = fairness.New(fairness.Options{Seats: seats, Objects: s.objects})
+		s.inflight = inflight.New(-1, -1, cfg.MaxBodyBytes) // which still counts
+		cfg.Metrics.MustRegister(s.fairness)
 	}
 	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), NoWatchList: cfg.NoWatchList, Registry: s.registry}
 	s.writer = &write.Writer{Config: write.Config{

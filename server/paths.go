@@ -52,6 +52,8 @@ func (c *serving) servePath() error {
 		return c.clock()
 	case path == WatchersPath:
 		return c.watchers()
+	case strings.HasPrefix(path, dumps):
+		return c.dump()
 	case path == profiles:
 		http.Redirect(c.Writer, c.HTTP, profiles+"/", http.StatusMovedPermanently)
 		return nil

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/fairness"
 	"fairlead.dev/internal/server/health"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/metrics"
@@ -34,6 +35,9 @@ type Server struct {
 	env      *call.Environment
 	metrics  *metrics.Metrics
 	inflight *inflight.Limits
+	// fairness is nil if requests are only counted against inflight's limits.
+	fairness *fairness.Dispatcher
+	sizes    sizes
 	streams  *watch.Streams
 	decoded  decoded
 	network  *reach.Network

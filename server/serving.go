@@ -12,6 +12,8 @@ type serving struct {
 	s *Server
 	// auditID identifies the request to its client, in the header Audit-ID.
 	auditID string
+	// forget takes a watch out of those that make writes wider; nil for other requests.
+	forget func()
 	// handed: the connection sends the rest of the response.
 	handed bool
 	// endContext ends the request's context where net/http serves HTTP/2; nil elsewhere.

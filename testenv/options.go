@@ -56,15 +56,19 @@ type Options struct {
 	Log io.Writer
 }
 
-// Limits limit the requests of all clients together. A user other than those of system:masters may have half of them.
+// Limits limit the requests of all clients together.
 type Limits struct {
-	// MaxReads and MaxWrites are how many requests may run at once, watches and others that last by nature not counted;
-	// one more is told 429. 0 means 400 and 200, less than 0 no limit.
+	// MaxReads and MaxWrites are how many requests may run at once, watches and others that last by nature not counted. 0
+	// means 400 and 200, less than 0 no limit. Their sum is divided among priority levels, in whose queues requests wait
+	// before one is told 429; with NoFairness, one more is told 429 at once.
 	MaxReads, MaxWrites int
 	// MaxBodyBytes is the memory, in bytes, of the bodies of all requests that run; one more is told 429. 0 means 128 MiB,
-	// less than 0 no limit.
+	// less than 0 no limit. A user other than those of system:masters may have half of it, and with NoFairness half of the
+	// requests.
 	MaxBodyBytes int64
 	// RequestTimeout is the time in which a request that does not last by nature must be answered, else it is told 504.
 	// 0 means a minute.
 	RequestTimeout time.Duration
+	// NoFairness is kube-apiserver's --enable-priority-and-fairness=false.
+	NoFairness bool
 }

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/internal/client/lives"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/builtin"
+	"fairlead.dev/internal/resource/flowcontrol"
 	"fairlead.dev/internal/resource/metrics"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/admission/podsecurity"
@@ -26,6 +27,8 @@ import (
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/internal/server/discovery"
 	"fairlead.dev/internal/server/extension"
+	"fairlead.dev/internal/server/flows"
+	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/ui"
@@ -39,6 +42,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -56,6 +60,8 @@ type served struct {
 	discovery *discovery.Handler
 	addresses *addressRepair
 	meter     *measured.Meter
+	// flows is nil if FlowSchemas are not served.
+	flows *flows.Flows
 }
 
 // newServer assembles the API server over a store: authentication, authorization,
@@ -98,6 +104,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 		Flags:         o.Flags,
 		BookmarkEvery: o.pace().bookmarks,
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
+		Fairness: o.fairness(),
 		Wire: func(c *server.Config, s *server.Server) (err error) {
 			if err := guard(c, s, o, creds, url, page, known.roles); err != nil {
 				return err
@@ -132,7 +139,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 				addressResource: func(ctx context.Context, _ storage.Revision) { addresses.run(ctx) },
 			}
 			c.Others = services
-			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(services.Registered)...)
+			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(o.fairness(), services.Registered)...)
 			return nil
 		},
 	}
@@ -140,7 +147,24 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 		encrypt(&c, keys)
 	}
 	s, err := server.New(c)
-	return served{s, resources, extensions, services, kinds, addresses, meter}, err
+	if err != nil {
+		return served{}, err
+	}
+	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter}
+	if o.servesFlows() {
+		api.flows = flows.New(flows.Options{Server: s, Log: o.Log})
+	}
+	return api, nil
+}
+
+// servesFlows reports whether FlowSchemas and priority levels are served.
+func (o Options) servesFlows() bool {
+	return !slices.Contains(o.DisabledAPIs, flowcontrolv1.SchemeGroupVersion)
+}
+
+// fairness reports whether requests are told apart by FlowSchemas.
+func (o Options) fairness() bool {
+	return !o.Limits.NoFairness && o.servesFlows() && inflight.Seats(o.Limits.MaxReads, o.Limits.MaxWrites) > 0
 }
 
 // known is the part of a state that a server has read, for the servers of its forks.
@@ -158,6 +182,9 @@ func builtinResources(o Options) []*resource.Resource {
 	rows := builtin.Of(o.API)
 	if o.measures() {
 		rows = append(rows, metrics.Resources()...)
+	}
+	if !o.fairness() {
+		rows = flowcontrol.WithoutEffect(rows)
 	}
 	return policy.Checked(withoutVersions(rows, o.DisabledAPIs))
 }
@@ -321,5 +348,6 @@ func (cp *ControlPlane) startObjects() bootstrap.Options {
 	o := cp.credentials.trusted(cp.options.Access.FrontProxy)
 	o.ServiceCIDR = cp.options.Access.ServiceCIDR
 	o.Address, o.Port = cp.advertised.Addr(), int(cp.advertised.Port())
+	o.Fairness = cp.options.fairness()
 	return o
 }

@@ -153,6 +153,11 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if err := cp.server.Bootstrap(ctx, objects, bootstrap.Reconcile); err != nil {
 		return err
 	}
+	if cp.flows != nil {
+		if err := cp.flows.Sync(ctx); err != nil {
+			return err
+		}
+	}
 	cp.started.reach(bootstrapped)
 	if o.Host != nil {
 		if err := o.Host.Prepare(ctx, cp); err != nil {
@@ -283,6 +288,9 @@ func (cp *ControlPlane) serve() error {
 	cp.serving.Go(func() error { return cp.server.Run(ctx) })
 	cp.serving.Go(func() error { return cp.extensions.Run(ctx) })
 	cp.serving.Go(func() error { return cp.services.Run(ctx) })
+	if cp.flows != nil {
+		cp.serving.Go(func() error { return cp.flows.Run(ctx) })
+	}
 	if cp.rereads() {
 		cp.serving.Go(func() error { return cp.reread(ctx) })
 	}

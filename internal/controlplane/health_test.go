@@ -17,7 +17,7 @@ import (
 )
 
 // upstreamChecks are the checks of kube-apiserver 1.36.3, without those of parts that this
-// server does not have: flow control, leases of API servers, peer endpoints, and a loopback
+// server does not have: leases of API servers, peer endpoints, and a loopback
 // certificate. The prefix "readyz " marks checks of /readyz alone.
 const upstreamChecks = `ping
 log
@@ -26,6 +26,9 @@ readyz etcd-readiness
 readyz informer-sync
 poststarthook/start-apiserver-admission-initializer
 poststarthook/generic-apiserver-start-informers
+poststarthook/priority-and-fairness-config-consumer
+poststarthook/priority-and-fairness-filter
+poststarthook/storage-object-count-tracker-hook
 poststarthook/start-apiextensions-informers
 poststarthook/start-apiextensions-controllers
 poststarthook/crd-informer-synced

@@ -42,7 +42,7 @@ func (w *warnings) take() []string {
 // TestInertKinds: a client that writes an object of a kind without a controller gets a
 // warning.
 func TestInertKinds(t *testing.T) {
-	cp := controlplanetest.Start(t, controlplane.Options{})
+	cp := controlplanetest.Start(t, controlplane.Options{Limits: controlplane.Limits{NoFairness: true}})
 	var told warnings
 	config := cp.Config()
 	config.WarningHandler = &told

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -16,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -51,6 +54,7 @@ func TestMetricsPage(t *testing.T) {
 	runDeployment(t, c)
 	loseAPIService(t, c)
 	exceedLimit(t, cp.Config(), maxBody)
+	refuseByLevel(t, c, cp.Config())
 	get := controlplanetest.Getter(t, cp.Config())
 	if code, body := get("/livez"); code != http.StatusOK {
 		t.Fatal(code, body)
@@ -230,6 +234,81 @@ func loseAPIService(t *testing.T, c *client.Client) {
 	// A change of the Service has it checked again.
 	if _, err := client.For[*corev1.Service](c).Namespace("default").Create(t.Context(), &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "gone"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refuseByLevel makes a level of a single seat, without queues, and sends a request while another one has the seat.
+func refuseByLevel(t *testing.T, c *client.Client, config *rest.Config) {
+	t.Helper()
+	none, all := int32(0), []string{"*"}
+	level, err := client.For[*flowcontrolv1.PriorityLevelConfiguration](c).Create(t.Context(), &flowcontrolv1.PriorityLevelConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "closed"}, Spec: flowcontrolv1.PriorityLevelConfigurationSpec{
+			Type: flowcontrolv1.PriorityLevelEnablementLimited, Limited: &flowcontrolv1.LimitedPriorityLevelConfiguration{
+				NominalConcurrencyShares: &none, BorrowingLimitPercent: &none, LimitResponse: flowcontrolv1.LimitResponse{Type: flowcontrolv1.LimitResponseTypeReject},
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.For[*flowcontrolv1.FlowSchema](c).Create(t.Context(), &flowcontrolv1.FlowSchema{ObjectMeta: metav1.ObjectMeta{Name: "closed"}, Spec: flowcontrolv1.FlowSchemaSpec{
+		PriorityLevelConfiguration: flowcontrolv1.PriorityLevelConfigurationReference{Name: "closed"}, MatchingPrecedence: 500,
+		Rules: []flowcontrolv1.PolicyRulesWithSubjects{{
+			Subjects:      []flowcontrolv1.Subject{{Kind: "User", User: &flowcontrolv1.UserSubject{Name: "ann"}}},
+			ResourceRules: []flowcontrolv1.ResourcePolicyRule{{Verbs: all, APIGroups: all, Resources: all, Namespaces: all}},
+		}},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	const path = "/api/v1/namespaces/default/configmaps"
+	as := func(user string) *http.Client {
+		config := rest.CopyConfig(config)
+		config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+		h, err := rest.HTTPClientFor(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	if resp, err := as("bob").Get(config.Host + path); err != nil { // of a level with queues
+		t.Fatal(err)
+	} else {
+		resp.Body.Close()
+	}
+	h := as("ann")
+	ask := func() *http.Response {
+		resp, err := h.Get(config.Host + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp
+	}
+	for ask().Header.Get(flowcontrolv1.ResponseHeaderMatchedPriorityLevelConfigurationUID) != string(level.UID) {
+	}
+	grantConfigMaps(t, c)
+	body, end := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if resp, err := h.Post(config.Host+path, "application/json", body); err == nil {
+			resp.Body.Close()
+		}
+	}()
+	for ask().StatusCode != http.StatusTooManyRequests { // until the server reads the body
+	}
+	end.Close()
+	<-done
+}
+
+// grantConfigMaps lets ann create ConfigMaps.
+func grantConfigMaps(t *testing.T, c *client.Client) {
+	t.Helper()
+	if _, err := client.For[*rbacv1.ClusterRoleBinding](c).Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "ann"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "ann"}},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -166,6 +166,8 @@ type Limits struct {
 	MaxReads, MaxWrites int
 	MaxBodyBytes        int64
 	RequestTimeout      time.Duration
+	// NoFairness refuses requests above the limits at once, in place of queues by priority; see server.Config.Fairness.
+	NoFairness bool
 }
 
 // OptionError is the error of Start for an option with a wrong value. It names the option's flag.

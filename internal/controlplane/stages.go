@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"fairlead.dev/server"
@@ -27,14 +28,21 @@ func (s *stages) reach(to stage) { s.reached.Store(int32(to)) }
 var errNotFinished = errors.New("not finished")
 
 // hooks are the checks, in kube-apiserver's order, without the hooks that have no
-// counterpart here: flow control, the leases of API servers, and certificate refresh.
-func (s *stages) hooks(registered func() error) (list []server.Check) {
-	for _, h := range []struct {
+// counterpart here: the leases of API servers, and certificate refresh.
+func (s *stages) hooks(fairness bool, registered func() error) (list []server.Check) {
+	type hook struct {
 		name  string
 		after stage
-	}{
+	}
+	limits := []hook{{"max-in-flight-filter", assembled}}
+	if fairness {
+		limits = []hook{{"priority-and-fairness-config-consumer", bootstrapped}, {"priority-and-fairness-filter", assembled}}
+	}
+	for _, h := range slices.Concat([]hook{
 		{"start-apiserver-admission-initializer", assembled},
 		{"generic-apiserver-start-informers", assembled},
+	}, limits, []hook{
+		{"storage-object-count-tracker-hook", assembled},
 		{"start-apiextensions-informers", assembled},
 		{"start-apiextensions-controllers", working},
 		{"crd-informer-synced", assembled},
@@ -57,7 +65,7 @@ func (s *stages) hooks(registered func() error) (list []server.Check) {
 		{"", 0}, // autoregister-completion
 		{"apiservice-openapi-controller", working},
 		{"apiservice-openapiv3-controller", working},
-	} {
+	}) {
 		check := server.Check{Name: "poststarthook/" + h.name, Of: func(context.Context) error {
 			if stage(s.reached.Load()) < h.after {
 				return errNotFinished

@@ -25,7 +25,6 @@ var ignoredFlags = map[string][]string{
 		"max-connection-bytes-per-sec", "min-request-timeout", "permit-address-sharing", "permit-port-sharing",
 		"shutdown-delay-duration", "shutdown-send-retry-after", "shutdown-watch-termination-grace-period",
 	},
-	"requests are limited by --max-requests-inflight and --max-mutating-requests-inflight": {"enable-priority-and-fairness"},
 	"the server is the only one of its cluster": {
 		"coordinated-leadership-lease-duration", "coordinated-leadership-renew-deadline", "coordinated-leadership-retry-period",
 		"endpoint-reconciler-type", "peer-advertise-ip", "peer-advertise-port", "peer-ca-file",
@@ -40,7 +39,7 @@ var ignoredFlags = map[string][]string{
 // ignoredBools are those of ignoredFlags that may stand without a value.
 var ignoredBools = []string{
 	"aggregator-reject-forwarding-redirect", "contention-profiling", "disable-http2-serving", "enable-aggregator-routing",
-	"enable-logs-handler", "enable-priority-and-fairness", "log-text-split-stream",
+	"enable-logs-handler", "log-text-split-stream",
 	"permit-address-sharing", "permit-port-sharing", "profiling", "shutdown-send-retry-after", "watch-cache",
 }
 

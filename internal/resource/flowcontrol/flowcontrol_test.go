@@ -123,3 +123,44 @@ func TestPriorityLevelConfiguration(t *testing.T) {
 		{"shares", "spec.limited.nominalConcurrencyShares: ~", "spec.limited.nominalConcurrencyShares: 30", "spec.limited.lendablePercent: 0"},
 	})
 }
+
+func TestMandatory(t *testing.T) {
+	schemas := resourcetest.New(t, flowcontrol.Resources(), `
+apiVersion: flowcontrol.apiserver.k8s.io/v1
+kind: FlowSchema
+metadata: {name: catch-all}
+spec:
+  priorityLevelConfiguration: {name: catch-all}
+  matchingPrecedence: 10000
+  distinguisherMethod: {type: ByUser}
+  rules:
+  - subjects: [{kind: Group, group: {name: "system:unauthenticated"}}, {kind: Group, group: {name: "system:authenticated"}}]
+    resourceRules: [{verbs: ["*"], apiGroups: ["*"], resources: ["*"], namespaces: ["*"], clusterScope: true}]
+    nonResourceRules: [{verbs: ["*"], nonResourceURLs: ["*"]}]
+`)
+	schemas.Create(t, []resourcetest.Case{
+		{"valid", ""},
+		{"changed", "spec.matchingPrecedence: 9999", `spec: Invalid value: {"priorityLevelConfiguration":{"name":"catch-all"},"matchingPrecedence":9999,"distinguisherMethod":{"type":"ByUser"},` +
+			`"rules":[{"subjects":[{"kind":"Group","group":{"name":"system:unauthenticated"}},{"kind":"Group","group":{"name":"system:authenticated"}}],` +
+			`"resourceRules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"],"clusterScope":true,"namespaces":["*"]}],"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}]}: ` +
+			"spec of 'catch-all' must equal the fixed value"},
+	})
+	levels := resourcetest.New(t, flowcontrol.Resources(), `
+apiVersion: flowcontrol.apiserver.k8s.io/v1
+kind: PriorityLevelConfiguration
+metadata: {name: catch-all}
+spec: {type: Limited, limited: {nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: {type: Reject}}}
+`)
+	levels.Create(t, []resourcetest.Case{
+		{"valid", ""},
+		{"changed", "spec.limited.nominalConcurrencyShares: 6", `spec: Invalid value: {"type":"Limited","limited":{"nominalConcurrencyShares":6,"limitResponse":{"type":"Reject"},"lendablePercent":0}}: ` +
+			"spec of 'catch-all' must equal the fixed value"},
+	})
+	exempt := resourcetest.New(t, flowcontrol.Resources(), `
+apiVersion: flowcontrol.apiserver.k8s.io/v1
+kind: PriorityLevelConfiguration
+metadata: {name: exempt}
+spec: {type: Exempt, exempt: {nominalConcurrencyShares: 7, lendablePercent: 50}}
+`)
+	exempt.Create(t, []resourcetest.Case{{"shares of users", ""}})
+}

@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/resource"
@@ -97,7 +99,24 @@ func validateLevel(l *flowcontrolv1.PriorityLevelConfiguration) field.ErrorList 
 	default:
 		check.OneOf(&f, p.Child("type"), s.Type, flowcontrolv1.PriorityLevelEnablementExempt, flowcontrolv1.PriorityLevelEnablementLimited)
 	}
+	mandatory(&f, p, l)
 	return f.List()
+}
+
+// mandatory checks that a mandatory level has its fixed spec, of which users may set the shares of the exempt one.
+func mandatory(f *check.Errors, p *check.Path, l *flowcontrolv1.PriorityLevelConfiguration) {
+	for _, m := range bootstrap.MandatoryPriorityLevelConfigurations {
+		if m.Name != l.Name {
+			continue
+		}
+		fixed, except := m.Spec, ""
+		if l.Name == exempt {
+			fixed.Exempt, except = l.Spec.Exempt, " except the 'spec.exempt' field"
+		}
+		if !equality.Semantic.DeepEqual(fixed, l.Spec) {
+			f.Invalid(p, l.Spec, fmt.Sprintf("spec of '%s'%s must equal the fixed value", l.Name, except))
+		}
+	}
 }
 
 func shares(f *check.Errors, p *check.Path, nominal, lendable *int32) {

@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/check"
@@ -93,6 +95,11 @@ func validateSchema(s *flowcontrolv1.FlowSchema) field.ErrorList {
 	}
 	for i := range spec.Rules {
 		schemaRule(&f, p.Child("rules").Index(i), &spec.Rules[i])
+	}
+	for _, fixed := range bootstrap.MandatoryFlowSchemas {
+		if fixed.Name == s.Name && !equality.Semantic.DeepEqual(fixed.Spec, s.Spec) {
+			f.Invalid(p, s.Spec, fmt.Sprintf("spec of '%s' must equal the fixed value", s.Name))
+		}
 	}
 	return f.List()
 }

@@ -147,7 +147,7 @@ func dropManagedFields(object map[string]any) {
 	}
 }
 
-// encoder is a serializer that encodes objects by the function; upstream asks it for nothing else.
+// encoder is a serializer that encodes objects by the function. Upstream uses no other part of it.
 type encoder func(runtime.Object) ([]byte, error)
 
 // SupportedMediaTypes implements runtime.NegotiatedSerializer.

@@ -6,7 +6,7 @@
 //   - The format of the policy, the events, the backends and their flags are kube-apiserver's; the policy's rules, the
 //     batches, the truncation and the encodings are those of k8s.io/apiserver.
 //   - A request's [Record] is in its context, in upstream's type: parts of the server, and libraries of upstream, add
-//     annotations by [Annotate]. Without a Record, or for a request that the policy leaves out, it does nothing.
+//     annotations by [Annotate]. Without a Record, or for a request that the policy leaves out, it has no effect.
 //   - With a mode of blocking-strict, a request whose first event cannot be written is refused before it has an effect.
 //   - A server without a policy or without a backend has no [Auditor], and its requests no Record.
 //

@@ -39,7 +39,7 @@ var Formats = auditlog.AllowedFormats
 
 // Options configure an Auditor. DefaultOptions returns kube-apiserver's defaults.
 type Options struct {
-	// PolicyFile has the policy; "" records nothing.
+	// PolicyFile has the policy; "" is no audit log.
 	PolicyFile string
 	Log        Log
 	Webhook    Webhook

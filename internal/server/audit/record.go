@@ -28,7 +28,7 @@ func (a *Auditor) Context(ctx context.Context, id string) context.Context {
 	return ctx
 }
 
-// Record is the event of one request, which is written at each of its stages. The methods of a nil Record do nothing.
+// Record is the event of one request, which is written at each of its stages. The methods of a nil Record have no effect.
 type Record struct {
 	ctx    context.Context
 	event  *audit.AuditContext

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/fairness"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
@@ -51,6 +52,9 @@ type Call struct {
 	Audit *audit.Record
 	// Place is the request's place among those in flight.
 	Place inflight.Place
+	// Seat is the request's place at its priority level; nil if it has none. A watch gives it back when it has sent the
+	// state that it begins with.
+	Seat *fairness.Seat
 
 	// Endpoint and Accept are set once the path has been routed to a resource. Endpoint is
 	// nil before and for all other paths.

@@ -47,6 +47,11 @@ func New(reads, writes int, bodies int64) *Limits {
 	return f
 }
 
+// Seats returns the sum of the bounds of reads and writes, in which no bound counts as 0.
+func Seats(reads, writes int) int {
+	return max(0, cmp.Or(reads, DefaultMaxReads)) + max(0, cmp.Or(writes, defaultMaxWrites))
+}
+
 // Register registers gauges of the places taken and the bytes held.
 func (f *Limits) Register(reg *prometheus.Registry) {
 	for kind, g := range map[string]*Gate{"readOnly": &f.reads, "mutating": &f.writes} {

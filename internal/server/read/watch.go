@@ -98,7 +98,7 @@ func (v *Watches) Serve(c *call.Call) error {
 	begin := func(ctx context.Context, w http.ResponseWriter) *watch.Stream {
 		return v.Streams.Open(watch.Opening{
 			Context: ctx, Writer: w, Representation: f, From: from, Failed: failed, Initial: first, Selected: picking,
-			Timeout: v.timeout(opts), Bookmarks: opts.AllowWatchBookmarks, Counters: v.Metrics.Watch(c.Endpoint), Client: func(id uint64) *trace.Stream { return traced(c, id) },
+			Timeout: v.timeout(opts), Bookmarks: opts.AllowWatchBookmarks, Counters: v.Metrics.Watch(c.Endpoint), Begun: c.Seat.Leave, Client: func(id uint64) *trace.Stream { return traced(c, id) },
 		})
 	}
 	if watch.WantsWebSocket(c.HTTP) {

@@ -22,6 +22,8 @@ type frames struct {
 	// first is the rest of the state that the watch begins with; nil when all of it has been
 	// sent.
 	first *Initial
+	// begun is called when all of it has been shown; nil after that.
+	begun func()
 	// src has the events; left are those that there was no room for.
 	src  source.Source
 	left []watchcache.Event
@@ -166,5 +168,13 @@ func (f *frames) appendFirst(dst []byte, limit int) (_ []byte, more bool, err er
 		dst, err = f.appendBookmark(dst, f.first.revision, true)
 	}
 	f.first = nil
+	f.hasBegun()
 	return dst, false, err
+}
+
+func (f *frames) hasBegun() {
+	if f.begun != nil {
+		f.begun()
+		f.begun = nil
+	}
 }

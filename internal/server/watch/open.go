@@ -27,6 +27,8 @@ type Opening struct {
 	Timeout   time.Duration
 	Bookmarks bool
 	Counters  *metrics.WatchCounters
+	// Begun is called when the stream has shown the state that the watch begins with, and at its end.
+	Begun func()
 	// Client describes the watch, for the trace and for faults.
 	Client func(id uint64) *trace.Stream
 }
@@ -39,6 +41,7 @@ func (s *Streams) Open(b Opening) *Stream {
 		frames: frames{encoder: encoder{cfg: &s.Config, rep: b.Representation, sent: b.Counters}, picking: b.Selected},
 		push:   &push{ctx: b.Context, w: b.Writer, rc: http.NewResponseController(b.Writer), unhook: func() bool { return false }},
 	}
+	st.begun = b.Begun
 	st.sent.Open.Inc()
 	if st.from != nil {
 		s.connect(st, b.Client)
@@ -55,7 +58,9 @@ func (s *Streams) Open(b Opening) *Stream {
 	case b.Failed != nil:
 		st.fail(b.Failed)
 	default:
-		st.first = b.Initial
+		if st.first = b.Initial; st.first == nil {
+			st.hasBegun()
+		}
 		st.start(b.Timeout, b.Bookmarks)
 	}
 	begun = true

@@ -62,6 +62,7 @@ func (st *Stream) close() {
 	delete(s.mu.open, st)
 	s.mu.Unlock()
 	st.sent.Open.Dec()
+	st.hasBegun()
 	if st.live {
 		st.clock.Stop()
 	}

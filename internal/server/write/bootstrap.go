@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/internal/resource"
@@ -104,8 +105,30 @@ func (c *Operation) completeNew(obj resource.Object) {
 	c.recordFields(asked, nil, nil, fieldManager{name: bootstrapManager(c.Endpoint.ServedGVK.Group)})
 	obj.SetManagedFields(asked.GetManagedFields())
 	initObjectMeta(obj)
+	var conditions []flowcontrolv1.FlowSchemaCondition
+	schema, _ := obj.(*flowcontrolv1.FlowSchema)
+	if schema != nil {
+		conditions = schema.Status.Conditions
+	}
 	if f := c.Endpoint.Strategy.PrepareForCreate; f != nil {
 		f(obj)
+	}
+	if len(conditions) > 0 {
+		schema.Status.Conditions = conditions
+		schema.ManagedFields = slices.Insert(schema.ManagedFields, 0, classified(conditions[0].LastTransitionTime))
+	}
+}
+
+// FlowClassifier is the field manager under which kube-apiserver applies the condition of a FlowSchema. Bootstrap records it
+// for the condition with which it creates one.
+const FlowClassifier = "api-priority-and-fairness-config-consumer-v1"
+
+// classified returns the entry of FlowClassifier's fields.
+func classified(at metav1.Time) metav1.ManagedFieldsEntry {
+	const fields = `{"f:status":{"f:conditions":{"k:{\"type\":\"Dangling\"}":{".":{},"f:lastTransitionTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}}}}}`
+	return metav1.ManagedFieldsEntry{
+		Manager: FlowClassifier, Operation: metav1.ManagedFieldsOperationApply, APIVersion: flowcontrolv1.SchemeGroupVersion.String(), Time: &at,
+		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}, Subresource: "status",
 	}
 }
 

@@ -28,6 +28,8 @@ type Options struct {
 	FrontProxyCA    string
 	FrontProxyNames []string
 	UserHeaders     cert.Headers
+	// Fairness: the server tells requests apart by FlowSchemas.
+	Fairness bool
 }
 
 // FrontProxy is the name in the certificate of a server that forwards requests.
@@ -45,7 +47,7 @@ func Objects(o Options) []runtime.Object {
 	}
 	list = append(list, Policy()...)
 	list = append(list, priorityClasses()...)
-	list = append(list, flows()...)
+	list = append(list, Flows(o.Fairness)...)
 	list = append(list, Service(o)...)
 	if o.ClientCA != "" {
 		list = append(list, Trust(o))

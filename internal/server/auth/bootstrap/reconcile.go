@@ -52,13 +52,9 @@ func Reconcile(have, want runtime.Object) runtime.Object {
 		}
 		h.Subjects = union(h.Subjects, w.Subjects)
 	case *flowcontrolv1.FlowSchema:
-		if h := out.(*flowcontrolv1.FlowSchema); h.Annotations[flowAutoupdate] == "true" {
-			h.Spec = w.Spec
-		}
+		reconcileSchema(out.(*flowcontrolv1.FlowSchema), w)
 	case *flowcontrolv1.PriorityLevelConfiguration:
-		if h := out.(*flowcontrolv1.PriorityLevelConfiguration); h.Annotations[flowAutoupdate] == "true" {
-			h.Spec = w.Spec
-		}
+		reconcileLevel(out.(*flowcontrolv1.PriorityLevelConfiguration), w)
 	case *corev1.Service:
 		h := out.(*corev1.Service)
 		h.Spec.Type, h.Spec.Ports = w.Spec.Type, w.Spec.Ports
