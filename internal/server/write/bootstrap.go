@@ -128,7 +128,7 @@ func classified(at metav1.Time) metav1.ManagedFieldsEntry {
 	const fields = `{"f:status":{"f:conditions":{"k:{\"type\":\"Dangling\"}":{".":{},"f:lastTransitionTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}}}}}`
 	return metav1.ManagedFieldsEntry{
 		Manager: FlowClassifier, Operation: metav1.ManagedFieldsOperationApply, APIVersion: flowcontrolv1.SchemeGroupVersion.String(), Time: &at,
-		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}, Subresource: "status",
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields), Subresource: "status",
 	}
 }
 
