@@ -107,10 +107,12 @@ func (f *demoFlags) scaleDeployment(ctx context.Context, c *client.Client, p *pr
 	if err != nil {
 		return 0, err
 	}
-	seen, err := awaitDeployment(ctx, deployments, made, func(d *appsv1.Deployment) bool {
-		return d.Status.ObservedGeneration == d.Generation
-	})
+	w, err := deployments.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=web", ResourceVersion: made.ResourceVersion})
 	if err != nil {
+		return 0, err
+	}
+	defer w.Stop()
+	if err := awaitDeployment(ctx, w, func(d *appsv1.Deployment) bool { return d.Status.ObservedGeneration == d.Generation }); err != nil {
 		return 0, err
 	}
 	if _, err := settledTree(ctx, c, trace.Revision(made.ResourceVersion)); err != nil { // so that only one write's effects are printed
@@ -122,7 +124,7 @@ func (f *demoFlags) scaleDeployment(ctx context.Context, c *client.Client, p *pr
 		return 0, err
 	}
 	p.step("Scaled", fmt.Sprintf("deployment web to %d: revision %s", f.replicas, scaled.ResourceVersion))
-	if _, err := awaitDeployment(ctx, deployments, seen, func(d *appsv1.Deployment) bool {
+	if err := awaitDeployment(ctx, w, func(d *appsv1.Deployment) bool {
 		return d.Status.AvailableReplicas == f.replicas && d.Status.ObservedGeneration == d.Generation
 	}); err != nil {
 		return 0, err
@@ -131,22 +133,16 @@ func (f *demoFlags) scaleDeployment(ctx context.Context, c *client.Client, p *pr
 	return trace.Revision(scaled.ResourceVersion), nil
 }
 
-// awaitDeployment follows a Deployment from a state on until it is as wanted.
-func awaitDeployment(ctx context.Context, r client.Resource[*appsv1.Deployment], from *appsv1.Deployment, done func(*appsv1.Deployment) bool) (*appsv1.Deployment, error) {
-	w, err := r.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + from.Name, ResourceVersion: from.ResourceVersion})
-	if err != nil {
-		return nil, err
-	}
-	defer w.Stop()
-	for d := from; ; {
-		if done(d) {
-			return d, nil
-		}
+// awaitDeployment reads the events of a watch of one Deployment until it is as wanted.
+func awaitDeployment(ctx context.Context, w *client.Watch[*appsv1.Deployment], done func(*appsv1.Deployment) bool) error {
+	for {
 		ev, err := w.Next(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("waiting for deployment %s: %w", from.Name, err)
+			return fmt.Errorf("waiting for deployment web: %w", err)
 		}
-		d = ev.Object
+		if done(ev.Object) {
+			return nil
+		}
 	}
 }
 

@@ -111,6 +111,7 @@ func (s *series) finished(took time.Duration, watch bool) {
 // bounds describe the queues at the last dispatch, in virtual time: the least and greatest start of the queues in which
 // requests wait, also less the work in progress.
 type bounds struct {
+	known             bool // a request was dispatched
 	virtual, latest   float64
 	start, discounted [2]float64
 }

@@ -228,7 +228,7 @@ func (l *levelState) next() (best *queue) {
 			best = q
 		}
 	}
-	b.virtual, b.latest = l.virtual, best.start
+	b.known, b.virtual, b.latest = true, l.virtual, best.start
 	l.bounds = b
 	return best
 }

@@ -98,7 +98,7 @@ func (l *levelState) collect(t time.Time) (all []prometheus.Metric) {
 	if l.deck > 0 {
 		gauge(virtualDesc, l.virtual)
 	}
-	if b := l.bounds; b != (bounds{}) {
+	if b := l.bounds; b.known {
 		gauge(dispatchDesc, b.virtual)
 		gauge(latestDesc, b.latest)
 		for i, name := range []string{"min", "max"} {
