@@ -7,7 +7,6 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
-	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/discovery"
@@ -62,9 +61,6 @@ func New(cfg Config) (*Server, error) {
 		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))
 	}
 	s.inflight.Register(cfg.Metrics)
-	if cfg.Audit != nil {
-		cfg.Metrics.MustRegister(audit.Metrics{})
-	}
 	s.describe()
 	s.Set(cfg.Resources)
 	if cfg.Wire != nil {

@@ -22,9 +22,12 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/cert"
+	"fairlead.dev/internal/server/auth/chain"
+	"fairlead.dev/internal/server/auth/jwt"
 	"fairlead.dev/internal/server/auth/rbac"
 	"fairlead.dev/internal/server/auth/review"
 	"fairlead.dev/internal/server/auth/token"
+	"fairlead.dev/internal/server/componentmetrics"
 	"fairlead.dev/internal/server/discovery"
 	"fairlead.dev/internal/server/extension"
 	"fairlead.dev/internal/server/flows"
@@ -104,7 +107,8 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 		Flags:         o.Flags,
 		BookmarkEvery: o.pace().bookmarks,
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
-		Fairness: o.fairness(),
+		Fairness:    o.fairness(),
+		MoreMetrics: componentmetrics.Gatherer(slices.Concat(encryption.MetricPrefixes, chain.MetricPrefixes, jwt.MetricPrefixes)...),
 		Wire: func(c *server.Config, s *server.Server) (err error) {
 			if err := guard(c, s, o, creds, url, page, known.roles); err != nil {
 				return err
@@ -230,8 +234,9 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if !access.NoBootstrapTokens {
 		verifier = append(verifier, token.ForServer(access.Audiences, token.Bootstrap(objects)))
 	}
+	verifier = append(verifier, token.ForServer(access.Audiences, loggedTokens{creds.issued, options.Log, "an issuer's token is invalid"}))
 	if creds.tokenWebhook != nil {
-		verifier = append(verifier, loggedTokens{creds.tokenWebhook, options.Log})
+		verifier = append(verifier, loggedTokens{creds.tokenWebhook, options.Log, "the token webhook refused a token or failed"})
 	}
 	grants := rbac.New(rbac.Caches{
 		Shared:              roles,
@@ -250,11 +255,12 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 		token.Authenticator(verifier),
 		page,
 	)
-	if !access.NoAnonymous {
-		c.Authenticator = auth.WithAnonymous(c.Authenticator)
+	if paths, allowed := creds.anonymous(access); allowed {
+		c.Authenticator = auth.WithAnonymous(c.Authenticator, paths...)
 	}
 	c.Authenticator = cert.WithoutHeaders(c.Authenticator, cert.StandardHeaders(), access.FrontProxy.Headers)
-	if c.Authorizer, err = authorizer(s, access, grants, creds.webhook); err != nil {
+	c.Authorizer = authorizer(s, creds.authorizers, grants)
+	if err := c.Metrics.Register(creds.authorizers.Metrics()); err != nil {
 		return err
 	}
 	quotas, err := newQuotas(s)
@@ -287,7 +293,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 		Services:   admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}},
 		Quotas:     quotas,
 	}
-	if access.authorizes(AuthorizeRBAC) {
+	if creds.authorizers.Has(chain.RBAC) {
 		o.RBAC = grants
 	}
 	if access.NoPrivileged {
@@ -299,7 +305,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if options.Host != nil {
 		c.Admission = append(c.Admission, options.Host.Admission())
 	}
-	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: grants.Policy, Tokens: verifier})
+	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Types: creds.authorizers.Types, Policy: grants.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
 	}

@@ -127,6 +127,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	if cp.base != nil {
 		cp.credentials = cp.base.credentials
+		cp.credentials.issued.Share()
 	} else if cp.credentials, err = loadCredentials(&o.Access, &o.Serving); err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ func (cp *ControlPlane) shutdown() error {
 		errs = append(errs, cp.store.Close())
 	}
 	cp.keys.Close()
+	cp.credentials.issued.Close()
 	return errors.Join(ignoreCancel(errs)...)
 }
 

@@ -7,13 +7,20 @@ import (
 	"time"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/server/auth/chain"
 	"github.com/spf13/pflag"
 )
 
 // authentication has the flags that have another form than their options.
-type authentication struct{ anonymous, bootstrap bool }
+type authentication struct {
+	set                  *pflag.FlagSet
+	anonymous, bootstrap bool
+}
 
 func (f *authentication) register(set *pflag.FlagSet, a *controlplane.Access) {
+	f.set = set
+	set.StringVar(&a.AuthenticationConfigFile, "authentication-config", "", "file with an AuthenticationConfiguration: OpenID Connect issuers whose tokens are accepted, and the paths of requests without credentials; read again when it changes")
+	registerIssuer(set, &a.Issuer)
 	set.BoolVar(&f.anonymous, "anonymous-auth", !a.NoAnonymous, "allow requests without credentials, of the user system:anonymous; never with the authorizer AlwaysAllow")
 	set.StringVar(&a.ClientCAFile, "client-ca-file", "", "file with CAs of client certificates besides the server's own; the common name is the user, the organizations are the groups")
 	set.StringVar(&a.TokenFile, "token-auth-file", "", "CSV file with tokens: token, user, UID, groups")
@@ -29,8 +36,12 @@ func (f *authentication) register(set *pflag.FlagSet, a *controlplane.Access) {
 
 func (f *authentication) complete(a *controlplane.Access) error {
 	// As in kube-apiserver, which does not combine anonymous requests with a server that allows everything.
-	a.NoAnonymous = !f.anonymous || slices.Contains(a.Authorization, controlplane.AuthorizeAlwaysAllow)
+	a.NoAnonymous = !f.anonymous || slices.Contains(a.Authorization.Types, chain.AlwaysAllow)
+	a.FixedAnonymous = f.set.Changed("anonymous-auth")
 	a.NoBootstrapTokens = !f.bootstrap
+	if err := f.checkIssuer(a); err != nil {
+		return err
+	}
 	for _, issuer := range a.Issuers {
 		if issuer == "" {
 			return errors.New("--service-account-issuer: want a name that is not empty")

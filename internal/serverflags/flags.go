@@ -12,6 +12,7 @@ import (
 type Flags struct {
 	serving        serving
 	authentication authentication
+	authorization  authorization
 	admission      plugins
 	network        network
 	emulation      emulation
@@ -28,7 +29,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f.serving.register(set, &o.Serving)
 	registerKubelets(set, &o.Kubelets)
 	f.authentication.register(set, &o.Access)
-	registerAuthorization(set, &o.Access)
+	f.authorization.register(set, &o.Access)
 	f.admission.register(set, &o.Access)
 	registerAudit(set, &o.Audit)
 	f.network.register(set, o)
@@ -47,10 +48,10 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	if err := f.serving.complete(&o.Serving); err != nil {
 		return err
 	}
-	if err := f.authentication.complete(&o.Access); err != nil {
+	if err := f.authorization.complete(&o.Access); err != nil {
 		return err
 	}
-	if err := checkAuthorization(&o.Access); err != nil {
+	if err := f.authentication.complete(&o.Access); err != nil {
 		return err
 	}
 	if err := f.admission.complete(&o.Access); err != nil {

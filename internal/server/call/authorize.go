@@ -27,9 +27,9 @@ func (c *Call) Attributes(verb, name string) auth.Attributes {
 // Authorize returns an error unless the user may do the verb to the object in the path.
 func (c *Call) Authorize(verb, name string) error {
 	a := c.Attributes(verb, name)
-	ok, reason, err := c.Authorizer.Authorize(c.Context, a)
-	c.Audit.Decided(ok, reason, err)
-	if ok {
+	d, reason, err := c.Authorizer.Authorize(c.Context, a)
+	c.Audit.Decided(d == auth.Allow, reason, err)
+	if d == auth.Allow {
 		return nil
 	}
 	if c.Context.Err() != nil {
