@@ -24,7 +24,9 @@ func (c *credentials) loadAuthorizers(a *Access) (err error) {
 
 // loadIssuers loads the issuers of the file, or that of the options.
 func (c *credentials) loadIssuers(a *Access) (err error) {
+	flag := "--oidc-*"
 	if a.AuthenticationConfigFile != "" {
+		flag = "--authentication-config"
 		c.reloads.follow("authentication", func(ctx context.Context) error {
 			err := c.issued.Reload(ctx)
 			if errors.As(err, new(jwt.UnreadyError)) {
@@ -35,7 +37,7 @@ func (c *credentials) loadIssuers(a *Access) (err error) {
 	}
 	c.issued, err = jwt.New(jwt.Options{File: a.AuthenticationConfigFile, Issuer: a.Issuer, ServiceAccountIssuers: a.Issuers, Server: serverID()})
 	if err != nil {
-		return optionErrorf("authentication: %w", err)
+		return optionErrorf("%s: %w", flag, err)
 	}
 	if a.FixedAnonymous && c.issued.Anonymous() != nil {
 		return optionErrorf("--authentication-config: anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file")
