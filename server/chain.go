@@ -79,7 +79,7 @@ func (c *serving) serve() error {
 	if c.Info.Path == history.Path {
 		return historyserver.Source{Trace: c.s.cfg.Trace}.Serve(&c.Call)
 	}
-	if err := c.Authorize(c.Info.Verb, c.Info.Name); err != nil {
+	if answered, err := c.AuthorizeRequest(); answered || err != nil {
 		return err
 	}
 	if to := c.findPeer(); to != nil {

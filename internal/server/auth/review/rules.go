@@ -24,13 +24,14 @@ func (d Deps) selfSubjectRulesReview(ctx context.Context, u *auth.User, _ string
 	if r.Spec.Namespace == "" {
 		return apierrors.NewBadRequest("no namespace on request")
 	}
-	r.Status = authorizationv1.SubjectRulesReviewStatus{
+	namespace := r.Spec.Namespace
+	*r = authorizationv1.SelfSubjectRulesReview{TypeMeta: r.TypeMeta, Status: authorizationv1.SubjectRulesReviewStatus{
 		ResourceRules:    []authorizationv1.ResourceRule{},
 		NonResourceRules: []authorizationv1.NonResourceRule{},
-	}
+	}} // without the question, as in kube-apiserver
 	var errs []error
 	for _, kind := range d.Types() {
-		rules, known, err := d.rulesOf(ctx, kind, u, r.Spec.Namespace)
+		rules, known, err := d.rulesOf(ctx, kind, u, namespace)
 		addRules(&r.Status, rules)
 		if !known {
 			r.Status.Incomplete = true
