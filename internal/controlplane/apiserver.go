@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -221,12 +222,22 @@ func withoutVersions(all []*resource.Resource, disabled []schema.GroupVersion) (
 func guard(c *server.Config, s *server.Server, options Options, creds credentials, url string, page *ui.Page, roles *rbac.Shared) error {
 	access := options.Access
 	objects := s.Lookup()
-	signer, err := token.NewIssuer(access.Issuers, creds.signing, creds.verifying...)
+	signer, err := creds.signer()
 	if err != nil {
 		return err
 	}
-	accounts := token.NewAccounts(signer, access.Audiences, token.LivingIn(objects))
+	issuer := token.NewIssuer(access.Issuers, signer)
+	accounts := token.NewAccounts(issuer, access.Audiences, token.LivingIn(objects))
 	accounts.MaxExpiration = access.MaxTokenExpiration
+	if creds.external != nil {
+		longest := creds.external.MaxExpiration()
+		accounts.MaxExpiration, accounts.MaxExtended = cmp.Or(access.MaxTokenExpiration, longest), longest
+		for _, m := range creds.external.Collectors() {
+			if err := c.Metrics.Register(m); err != nil {
+				return err
+			}
+		}
+	}
 	verifier := token.Union{accounts}
 	if creds.tokens != nil {
 		verifier = token.Union{token.ForServer(access.Audiences, creds.tokens), accounts}
@@ -309,10 +320,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
 	}
-	keys, err := signer.Handler(url)
-	if err != nil {
-		return err
-	}
+	keys := issuer.Handler(url)
 	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, why.Path: explained(s), lives.MapPath: mapped(s)}
 	if options.Front == nil { // which does not serve the page
 		c.Paths[ui.LinksPath] = page.Links()

@@ -127,8 +127,8 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	if cp.base != nil {
 		cp.credentials = cp.base.credentials
-		cp.credentials.issued.Share()
-	} else if cp.credentials, err = loadCredentials(&o.Access, &o.Serving); err != nil {
+		cp.credentials.uses.share()
+	} else if cp.credentials, err = loadCredentials(ctx, &o.Access, &o.Serving, o.Log); err != nil {
 		return err
 	}
 	if err := cp.listen(); err != nil {
@@ -473,7 +473,7 @@ func (cp *ControlPlane) URL() string {
 // Advertised is the address at which other machines reach the server.
 func (cp *ControlPlane) Advertised() netip.AddrPort { return cp.advertised }
 
-// Trace is the log of the lives of events, nil if there is none.
+// Trace is the log of the lives of events, nil without one.
 func (cp *ControlPlane) Trace() *trace.Log { return cp.options.Trace }
 
 // PageURL is a link to the page, which logs in as the kubeconfig's user, once, within a

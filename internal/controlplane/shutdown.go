@@ -47,7 +47,7 @@ func (cp *ControlPlane) shutdown() error {
 		errs = append(errs, cp.store.Close())
 	}
 	cp.keys.Close()
-	cp.credentials.issued.Close()
+	cp.credentials.uses.close()
 	return errors.Join(ignoreCancel(errs)...)
 }
 

@@ -58,7 +58,6 @@ var fixedFlags = map[string][]string{
 	"service-account-extend-token-expiration": {"true"},
 	"service-account-jwks-uri":                {""},
 	"service-account-lookup":                  {"true"},
-	"service-account-signing-endpoint":        {""},
 	"service-node-port-range":                 {"30000-32767"},
 	"storage-backend":                         {"", "etcd3"},
 	"strict-transport-security-directives":    {""},
