@@ -158,15 +158,15 @@ func (c *serving) atEnd() func() {
 func (c *serving) served() func() {
 	route, start, record := c.s.metrics.Route(c.counted()), c.Start, c.Audit
 	if !c.Log.Enabled(c.Context, slog.LevelDebug) {
-		return func() {
+		return c.endSpan(func() {
 			route.Observe(start)
 			record.End()
-		}
+		})
 	}
 	log := c.Log.With("method", c.HTTP.Method, "path", c.HTTP.URL.RequestURI(), "code", c.Writer.Code, "user", c.UserName())
-	return func() {
+	return c.endSpan(func() {
 		route.Observe(start)
 		record.End()
 		log.Debug("served", "took", time.Since(start))
-	}
+	})
 }

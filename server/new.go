@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/internal/server/write"
 	"fairlead.dev/internal/server/writetrace"
@@ -42,6 +43,9 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, log: cfg.Log, hub: hub, registry: &endpoint.Registry{},
 		metrics:  metrics.New(cfg.Metrics),
 		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
+	}
+	if cfg.TracerProvider != nil {
+		s.spans = spans.New(cfg.TracerProvider)
 	}
 	if seats := inflight.Seats(cfg.MaxReads, cfg.MaxWrites); cfg.Fairness && seats > 0 {
 		s.fairness = fairness.New(fairness.Options{Seats: seats, Objects: s.objects})

@@ -35,6 +35,7 @@ import (
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/internal/server/reach"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/ui"
 	measured "fairlead.dev/internal/server/usage"
 	"fairlead.dev/internal/storage/encryption"
@@ -70,7 +71,7 @@ type served struct {
 
 // newServer assembles the API server over a store: authentication, authorization,
 // admission, discovery and OpenAPI. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, keys *encryption.Keys, creds credentials, auditor *server.Auditor, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
+func newServer(ctx context.Context, o Options, store store, keys *encryption.Keys, creds credentials, auditor *server.Auditor, recorded spans.Provider, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
 	resources := known.builtin
 	if resources == nil {
 		resources = builtinResources(o)
@@ -147,6 +148,9 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(o.fairness(), services.Registered)...)
 			return nil
 		},
+	}
+	if recorded != nil {
+		c.TracerProvider = recorded
 	}
 	if keys != nil {
 		encrypt(&c, keys)

@@ -26,6 +26,7 @@ import (
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/internal/server/h2"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/ui"
 	"fairlead.dev/internal/storage/encryption"
 	"fairlead.dev/server"
@@ -58,6 +59,8 @@ type ControlPlane struct {
 	credentials credentials
 	// auditor records the requests; nil without an audit log.
 	auditor *server.Auditor
+	// spans is where spans of requests go; nil for requests that are not recorded.
+	spans spans.Provider
 	served
 	// started records the progress of Start.
 	started stages
@@ -143,7 +146,10 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.auditor, err = cp.openAudit(); err != nil {
 		return err
 	}
-	if cp.served, err = newServer(ctx, o, cp.serverStore(), cp.keys, cp.credentials, cp.auditor, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
+	if cp.spans, err = cp.openTracing(); err != nil {
+		return err
+	}
+	if cp.served, err = newServer(ctx, o, cp.serverStore(), cp.keys, cp.credentials, cp.auditor, cp.spans, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
 		return err
 	}
 	cp.started.reach(assembled)

@@ -82,6 +82,9 @@ type Options struct {
 	Serving Serving
 	// Access configures authentication, authorization and admission.
 	Access Access
+	// TracingConfigFile is a TracingConfiguration, which says where spans of requests go; "" records none. Forks and control
+	// planes of a Host are not recorded.
+	TracingConfigFile string
 	// Audit configures the audit log. Forks and control planes of a Host are not recorded.
 	Audit server.AuditOptions
 	// Kubelets configures the connections to kubelets.

@@ -39,6 +39,7 @@ func (cp *ControlPlane) shutdown() error {
 	if cp.auditor != nil {
 		_ = within(auditPatience, func() error { cp.auditor.Close(); return nil })
 	}
+	cp.closeTracing()
 	cp.addresses.close()
 	if cp.beforeClose != nil {
 		cp.beforeClose()

@@ -13,7 +13,7 @@ var ignoredFlags = map[string][]string{
 	"the server has its own log, traces and metrics": {
 		"allow-metric-labels", "allow-metric-labels-manifest", "contention-profiling", "debug-socket-path", "disabled-metrics",
 		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "logging-format", "profiling",
-		"show-hidden-metrics-for-version", "tracing-config-file", "v", "vmodule",
+		"show-hidden-metrics-for-version", "v", "vmodule",
 	},
 	"the store and the watch cache have no such setting": {
 		"delete-collection-workers", "etcd-compaction-interval", "etcd-count-metric-poll-period", "etcd-db-metric-poll-interval",

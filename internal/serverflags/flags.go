@@ -32,6 +32,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f.authorization.register(set, &o.Access)
 	f.admission.register(set, &o.Access)
 	registerAudit(set, &o.Audit)
+	set.StringVar(&o.TracingConfigFile, "tracing-config-file", "", "file with a TracingConfiguration: the OpenTelemetry receiver of spans of requests, and how many are recorded")
 	f.network.register(set, o)
 	f.emulation.register(set)
 	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
