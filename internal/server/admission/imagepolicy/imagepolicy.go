@@ -1,0 +1,153 @@
+// Package imagepolicy asks a server whether pods may have their images, by ImageReviews of imagepolicy.k8s.io/v1alpha1.
+//
+// # Contract
+//
+// Pods are reviewed when they are created or updated, and ephemeral containers when they are added. The review has the
+// images and those annotations of the pod whose keys contain ".image-policy.k8s.io/". A server that does not answer is
+// asked again, and then the configuration decides. Answers are kept, in up to 1024 entries, for the configured times.
+//
+// # Concurrency
+//
+// The plugin may be used from many goroutines.
+package imagepolicy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	imagepolicyv1alpha1 "k8s.io/api/imagepolicy/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/cache"
+	utilwebhook "k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/rest"
+
+	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/admission/config"
+	"fairlead.dev/internal/server/audit"
+)
+
+// annotationPrefix is that of the annotations of audit events.
+const annotationPrefix = "imagepolicywebhook.image-policy.k8s.io/"
+
+// Plugin is ImagePolicyWebhook. Make it with New.
+type Plugin struct {
+	config  config.ImagePolicy
+	webhook *utilwebhook.GenericWebhook
+	answers *cache.LRUExpireCache
+}
+
+// New returns the plugin for the server of the configuration.
+func New(c config.ImagePolicy) (*Plugin, error) {
+	fail := func(err error) (*Plugin, error) {
+		return nil, fmt.Errorf("couldn't init admission plugin %q: %w", "ImagePolicyWebhook", err)
+	}
+	client, err := utilwebhook.LoadKubeconfig(c.KubeConfigFile, nil)
+	if err != nil {
+		return fail(err)
+	}
+	scheme := runtime.NewScheme()
+	if err := imagepolicyv1alpha1.AddToScheme(scheme); err != nil {
+		return fail(err)
+	}
+	w, err := utilwebhook.NewGenericWebhook(scheme, serializer.NewCodecFactory(scheme), client,
+		[]schema.GroupVersion{imagepolicyv1alpha1.SchemeGroupVersion}, utilwebhook.DefaultRetryBackoffWithInitialDelay(c.RetryBackoff))
+	if err != nil {
+		return fail(err)
+	}
+	return &Plugin{c, w, cache.NewLRUExpireCache(1024)}, nil
+}
+
+// Name implements admission.Plugin.
+func (*Plugin) Name() string { return "ImagePolicyWebhook" }
+
+// Validate implements admission.Validator.
+func (p *Plugin) Validate(ctx context.Context, r *admission.Request) error {
+	if r.Verb != admission.Create && r.Verb != admission.Update || r.GroupResource() != corev1.Resource("pods") {
+		return nil
+	}
+	pod, ok := r.Object.(*corev1.Pod)
+	if !ok || r.Subresource != "" && r.Subresource != "ephemeralcontainers" {
+		return nil
+	}
+	status, err := p.ask(ctx, reviewOf(pod, r))
+	switch {
+	case err != nil && p.config.DefaultAllow:
+		audit.Annotate(ctx, annotationPrefix+"failed-open", "true")
+		return nil
+	case err != nil:
+		return admission.Forbidden(r, err)
+	}
+	for key, value := range status.AuditAnnotations {
+		audit.Annotate(ctx, annotationPrefix+key, value)
+	}
+	switch {
+	case status.Allowed:
+		return nil
+	case status.Reason != "":
+		return admission.Forbidden(r, fmt.Errorf("image policy webhook backend denied one or more images: %s", status.Reason))
+	}
+	return admission.Forbidden(r, errors.New("one or more images rejected by webhook backend"))
+}
+
+// reviewOf returns the review of a pod.
+func reviewOf(pod *corev1.Pod, r *admission.Request) imagepolicyv1alpha1.ImageReviewSpec {
+	spec := imagepolicyv1alpha1.ImageReviewSpec{Namespace: r.Namespace, Annotations: map[string]string{}}
+	add := func(image string) {
+		spec.Containers = append(spec.Containers, imagepolicyv1alpha1.ImageReviewContainerSpec{Image: image})
+	}
+	if r.Subresource == "" {
+		for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+			for _, c := range list {
+				add(c.Image)
+			}
+		}
+	} else {
+		for _, c := range pod.Spec.EphemeralContainers {
+			add(c.Image)
+		}
+	}
+	for key, value := range pod.Annotations {
+		if strings.Contains(key, ".image-policy.k8s.io/") {
+			spec.Annotations[key] = value
+		}
+	}
+	return spec
+}
+
+// ask returns the answer to a review.
+func (p *Plugin) ask(ctx context.Context, spec imagepolicyv1alpha1.ImageReviewSpec) (imagepolicyv1alpha1.ImageReviewStatus, error) {
+	key, err := json.Marshal(spec)
+	if err != nil {
+		return imagepolicyv1alpha1.ImageReviewStatus{}, err
+	}
+	if kept, ok := p.answers.Get(string(key)); ok {
+		return kept.(imagepolicyv1alpha1.ImageReviewStatus), nil
+	}
+	review := &imagepolicyv1alpha1.ImageReview{Spec: spec}
+	result := p.webhook.WithExponentialBackoff(ctx, func() rest.Result {
+		return p.webhook.RestClient.Post().Body(review).Do(ctx)
+	})
+	code := 0
+	if result.StatusCode(&code); result.Error() == nil && (code < 200 || code >= 300) {
+		return review.Status, fmt.Errorf("Error contacting webhook: %d", code)
+	}
+	if err := result.Into(review); err != nil {
+		return review.Status, err
+	}
+	p.answers.Add(string(key), review.Status, p.ttl(review.Status.Allowed))
+	return review.Status, nil
+}
+
+func (p *Plugin) ttl(allowed bool) time.Duration {
+	if allowed {
+		return p.config.AllowTTL
+	}
+	return p.config.DenyTTL
+}
