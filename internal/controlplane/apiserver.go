@@ -13,8 +13,6 @@ import (
 	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/internal/resource/flowcontrol"
 	"fairlead.dev/internal/resource/metrics"
-	"fairlead.dev/internal/server/admission"
-	"fairlead.dev/internal/server/admission/podsecurity"
 	"fairlead.dev/internal/server/admission/policy"
 	"fairlead.dev/internal/server/admission/webhook"
 	"fairlead.dev/internal/server/aggregate"
@@ -38,8 +36,6 @@ import (
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
-	"github.com/prometheus/client_golang/prometheus"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -257,47 +253,8 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if c.Authorizer, err = authorizer(s, access, grants, creds.webhook); err != nil {
 		return err
 	}
-	quotas, err := newQuotas(s)
-	if err != nil {
+	if c.Admission, err = options.chain(c, s, c.Authorizer, grants); err != nil {
 		return err
-	}
-	cache := func(plural string) *watchcache.Cache { return s.Cache(admissionregistrationv1.Resource(plural)) }
-	checked, asked := policy.NewMetrics(), webhook.NewMetrics()
-	for _, m := range []prometheus.Collector{checked, asked} {
-		if err := c.Metrics.Register(m); err != nil {
-			return err
-		}
-	}
-	changes, checks := policy.New(policy.Options{
-		Metrics:    checked,
-		Mutating:   policy.Caches{Policies: cache("mutatingadmissionpolicies"), Bindings: cache("mutatingadmissionpolicybindings")},
-		Validating: policy.Caches{Policies: cache("validatingadmissionpolicies"), Bindings: cache("validatingadmissionpolicybindings")},
-		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,
-	})
-	mutating, validating := webhook.New(webhook.Options{
-		Metrics:    asked,
-		Mutating:   cache("mutatingwebhookconfigurations"),
-		Validating: cache("validatingwebhookconfigurations"),
-		Lookup:     objects, Network: s.Network(), Authorizer: c.Authorizer, Rows: s.Resources,
-	})
-	o := admission.Options{
-		Dynamic:    []admission.Plugin{podsecurity.Plugin{Lookup: objects}, changes, mutating, checks, validating},
-		Lookup:     objects,
-		Authorizer: c.Authorizer,
-		Services:   admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}},
-		Quotas:     quotas,
-	}
-	if access.authorizes(AuthorizeRBAC) {
-		o.RBAC = grants
-	}
-	if access.NoPrivileged {
-		o.Dynamic = append(o.Dynamic, podsecurity.NoPrivileged{})
-	}
-	c.Admission = slices.DeleteFunc(admission.Default(o), func(p admission.Plugin) bool {
-		return slices.Contains(access.DisabledPlugins, p.Name()) || !options.API.HasPlugin(p.Name())
-	})
-	if options.Host != nil {
-		c.Admission = append(c.Admission, options.Host.Admission())
 	}
 	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: grants.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{

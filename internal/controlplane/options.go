@@ -80,8 +80,10 @@ type Options struct {
 	Encryption Encryption
 	// Serving configures TLS of the API server.
 	Serving Serving
-	// Access configures authentication, authorization and admission.
+	// Access configures authentication and authorization.
 	Access Access
+	// Admission configures the admission plugins.
+	Admission Admission
 	// Audit configures the audit log. Forks and control planes of a Host are not recorded.
 	Audit server.AuditOptions
 	// Kubelets configures the connections to kubelets.

@@ -45,8 +45,6 @@ var ignoredBools = []string{
 
 // fixedFlags could change the answer to a request. They are accepted with the values to which the server is fixed.
 var fixedFlags = map[string][]string{
-	"admission-control":                       {""},
-	"admission-control-config-file":           {""},
 	"authentication-config":                   {""},
 	"authorization-config":                    {""},
 	"authorization-policy-file":               {""},

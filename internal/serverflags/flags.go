@@ -29,7 +29,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	registerKubelets(set, &o.Kubelets)
 	f.authentication.register(set, &o.Access)
 	registerAuthorization(set, &o.Access)
-	f.admission.register(set, &o.Access)
+	f.admission.register(set, &o.Admission)
 	registerAudit(set, &o.Audit)
 	f.network.register(set, o)
 	f.emulation.register(set)
@@ -53,7 +53,7 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	if err := checkAuthorization(&o.Access); err != nil {
 		return err
 	}
-	if err := f.admission.complete(&o.Access); err != nil {
+	if err := f.admission.complete(&o.Admission); err != nil {
 		return err
 	}
 	if err := o.Audit.Check(); err != nil {

@@ -23,7 +23,7 @@ func (p ResourceQuota) covered(r *Request, m quota.Measure, list []*corev1.Resou
 	for _, l := range p.limited {
 		in, err := m.Matching(l.MatchScopes, r.Object)
 		if err != nil {
-			return nil // as upstream: a selector that cannot be matched limits nothing
+			return nil // as upstream: without effect if a selector cannot be matched
 		}
 		limited = append(limited, in...)
 	}

@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// OwnerReferencesPermissionEnforcement rejects changes of owner references by users who may not delete the object, and
+// OwnerReferencesPermissionEnforcement rejects changes of owner references unless the user may delete the object, and
 // references that block the deletion of an owner whose finalizers the user may not change.
 type OwnerReferencesPermissionEnforcement struct {
 	Authorizer auth.Authorizer
@@ -37,7 +37,7 @@ func (p OwnerReferencesPermissionEnforcement) Validate(ctx context.Context, r *R
 	if slices.EqualFunc(now, was, func(a, b metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(a, b) }) {
 		return nil
 	}
-	if r.Verb == Update { // who creates an object could have left it
+	if r.Verb == Update { // a new object is the user's own
 		ok, reason, err := p.Authorizer.Authorize(ctx, auth.Attributes{
 			User: r.User, Verb: "delete", IsResource: true, Group: r.Resource.Group, Version: r.Version,
 			Resource: r.Resource.Plural, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,

@@ -11,7 +11,7 @@ import (
 // Config is the configuration of the plugins that have one. The zero value is that of a server without a configuration
 // file, in which EventRateLimit and ImagePolicyWebhook are not asked.
 type Config struct {
-	// PodSecurity has the standards of namespaces without labels, and exemptions; nil is privileged, and none.
+	// PodSecurity has the standards of namespaces without labels, and exemptions; nil is privileged, without exemptions.
 	PodSecurity *podsecurity.PodSecurityConfiguration
 	// EventLimits are the limits of EventRateLimit.
 	EventLimits []EventLimit
@@ -24,8 +24,7 @@ type Config struct {
 	// NodeSelectors are those of PodNodeSelector: the value of DefaultNodeSelector is for namespaces without an
 	// annotation, that of the name of a namespace has the labels which its pods may select.
 	NodeSelectors map[string]string
-	// MutatingWebhooks and ValidatingWebhooks are the kubeconfig files with the server's credentials for webhooks; ""
-	// is none.
+	// MutatingWebhooks and ValidatingWebhooks are the kubeconfig files with the server's credentials for webhooks, or "".
 	MutatingWebhooks, ValidatingWebhooks string
 }
 
@@ -37,7 +36,7 @@ type Tolerations struct {
 	Default, Whitelist []corev1.Toleration
 }
 
-// readers decode the configuration of one plugin each. data is nil for a plugin that has none.
+// readers decode the configuration of one plugin each. data is nil if there is no configuration.
 var readers = map[string]func(c *Config, data []byte) error{
 	"PodSecurity":                (*Config).readPodSecurity,
 	"EventRateLimit":             (*Config).readEventLimits,
@@ -51,7 +50,7 @@ var readers = map[string]func(c *Config, data []byte) error{
 	"ValidatingAdmissionPolicy":  (*Config).readPolicies,
 }
 
-// Load reads the file at path, or none if path is "", and returns the configuration of the plugins with the names.
+// Load reads the file at path, if path is not "", and returns the configuration of the plugins with the names.
 func Load(path string, names []string) (Config, error) {
 	var c Config
 	f, err := readFile(path)

@@ -74,8 +74,8 @@ func readFile(path string) (file, error) {
 	return whole, nil
 }
 
-// of returns the configuration of a plugin: the first one with its name, in place or in a file of its own. It is nil if
-// there is none.
+// of returns the configuration of a plugin: the first one with its name, in place or in a file of its own. It is nil for
+// a plugin without a configuration.
 func (f file) of(plugin string) ([]byte, error) {
 	for _, p := range f.plugins {
 		switch {

@@ -12,7 +12,7 @@ import (
 type ImagePolicy struct {
 	// KubeConfigFile has the server to ask, and the credentials for it.
 	KubeConfigFile string
-	// AllowTTL and DenyTTL are how long answers are kept; 0 keeps none.
+	// AllowTTL and DenyTTL are how long answers are kept; with 0 no answer is kept.
 	AllowTTL, DenyTTL time.Duration
 	// RetryBackoff is the wait before the first retry.
 	RetryBackoff time.Duration
@@ -20,7 +20,7 @@ type ImagePolicy struct {
 	DefaultAllow bool
 }
 
-// imagePolicyFile is the file: its times are in seconds, but RetryBackoff in milliseconds. 0 is the default, -1 is none.
+// imagePolicyFile is the file: its times are in seconds, but RetryBackoff in milliseconds. 0 stands for the default, -1 for no time at all.
 type imagePolicyFile struct {
 	ImagePolicy struct {
 		KubeConfigFile string `json:"kubeConfigFile"`

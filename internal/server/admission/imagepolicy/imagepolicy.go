@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/cache"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	utilwebhook "k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/rest"
 
@@ -43,12 +44,12 @@ type Plugin struct {
 	answers *cache.LRUExpireCache
 }
 
-// New returns the plugin for the server of the configuration.
-func New(c config.ImagePolicy) (*Plugin, error) {
+// New returns the plugin for the server of the configuration, which dial connects to.
+func New(c config.ImagePolicy, dial utilnet.DialFunc) (*Plugin, error) {
 	fail := func(err error) (*Plugin, error) {
 		return nil, fmt.Errorf("couldn't init admission plugin %q: %w", "ImagePolicyWebhook", err)
 	}
-	client, err := utilwebhook.LoadKubeconfig(c.KubeConfigFile, nil)
+	client, err := utilwebhook.LoadKubeconfig(c.KubeConfigFile, dial)
 	if err != nil {
 		return fail(err)
 	}

@@ -23,7 +23,7 @@ import (
 // clients keeps an HTTP client for each server name and CA, so that connections are reused.
 type clients struct {
 	network *reach.Network
-	// credentials are those of the server by the webhook's host and port; nil gives none.
+	// credentials are those of the server by the webhook's host and port; nil is without credentials.
 	credentials utilwebhook.AuthenticationInfoResolver
 	mu          struct {
 		sync.Mutex

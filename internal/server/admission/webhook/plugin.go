@@ -27,7 +27,7 @@ type Options struct {
 	// Metrics, if set, counts the calls.
 	Metrics *Metrics
 	// MutatingCredentials and ValidatingCredentials are kubeconfig files whose users are the server's for webhooks, by the
-	// hosts of these; "" is none.
+	// hosts of these, or "".
 	MutatingCredentials, ValidatingCredentials string
 }
 
