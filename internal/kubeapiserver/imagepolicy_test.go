@@ -79,18 +79,17 @@ func TestImagePolicyWebhook(t *testing.T) {
 	images := newImageServer(t)
 	log := filepath.Join(t.TempDir(), "audit.log")
 	policy := writeFile(t, t.TempDir(), "policy.yaml", `{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [{"level": "Metadata", "resources": [{"resources": ["pods"]}]}]}`)
-	run := func(t *testing.T, defaultAllow string) func(name, image string, annotations map[string]string) error {
+	run := func(t *testing.T, defaultAllow string) func(name, image string, annotations map[string]string) (*corev1.Pod, error) {
 		as := start(t, "--enable-admission-plugins=ImagePolicyWebhook", "--disable-admission-plugins=ServiceAccount", "--audit-policy-file="+policy, "--audit-log-path="+log,
 			// the old form of the file, without AdmissionConfiguration
 			"--admission-control-config-file="+writeFile(t, t.TempDir(), "a.yaml", "imagePolicy: {kubeConfigFile: "+kubeconfigFor(t, images.Server, "mine")+", retryBackoff: 1, defaultAllow: "+defaultAllow+"}"))
-		return func(name, image string, annotations map[string]string) error {
-			_, err := makePod(t, as("root-token"), "default", name, func(p *corev1.Pod) { p.Spec.Containers[0].Image, p.Annotations = image, annotations })
-			return err
+		return func(name, image string, annotations map[string]string) (*corev1.Pod, error) {
+			return makePod(t, as("root-token"), "default", name, func(p *corev1.Pod) { p.Spec.Containers[0].Image, p.Annotations = image, annotations })
 		}
 	}
 	t.Run("closed", func(t *testing.T) {
 		create := run(t, "false")
-		if err := create("good", "good:1", map[string]string{"a.image-policy.k8s.io/ticket": "7", "other": "x"}); err != nil {
+		if _, err := create("good", "good:1", map[string]string{"a.image-policy.k8s.io/ticket": "7", "other": "x"}); err != nil {
 			t.Errorf("a good image: %v", err)
 		}
 		first := images.reviews[0]
@@ -101,21 +100,21 @@ func TestImagePolicyWebhook(t *testing.T) {
 			"bad":     `pods "bad" is forbidden: image policy webhook backend denied one or more images: too old`,
 			"unknown": `pods "unknown" is forbidden: one or more images rejected by webhook backend`,
 		} {
-			if err := create(name, name+":1", nil); message(err) != want {
+			if _, err := create(name, name+":1", nil); message(err) != want {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := create("fails", "fails:1", nil); !strings.HasPrefix(message(err), `pods "fails" is forbidden: `) {
+		if _, err := create("fails", "fails:1", nil); !strings.HasPrefix(message(err), `pods "fails" is forbidden: `) {
 			t.Errorf("a failure: %v", err)
 		}
 		before := images.count()
-		if err := create("bad", "bad:1", nil); err == nil || images.count() != before {
+		if _, err := create("bad", "bad:1", nil); err == nil || images.count() != before {
 			t.Errorf("asked again for an image: %v, %d more reviews", err, images.count()-before)
 		}
 	})
 	t.Run("open", func(t *testing.T) {
-		if err := run(t, "true")("open", "fails:2", nil); err != nil {
-			t.Errorf("a failure: %v", err)
+		if pod, err := run(t, "true")("open", "fails:2", nil); err != nil || pod.Annotations["alpha.image-policy.k8s.io/failed-open"] != "true" {
+			t.Errorf("a failure: %v %v", err, pod.Annotations)
 		}
 	})
 	annotations := map[string]string{}

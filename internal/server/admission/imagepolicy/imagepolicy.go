@@ -13,21 +13,18 @@ package imagepolicy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	imagepolicyv1alpha1 "k8s.io/api/imagepolicy/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/cache"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	utilwebhook "k8s.io/apiserver/pkg/util/webhook"
-	"k8s.io/client-go/rest"
 
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/admission/config"
@@ -68,8 +65,8 @@ func New(c config.ImagePolicy, dial utilnet.DialFunc) (*Plugin, error) {
 // Name implements admission.Plugin.
 func (*Plugin) Name() string { return "ImagePolicyWebhook" }
 
-// Validate implements admission.Validator.
-func (p *Plugin) Validate(ctx context.Context, r *admission.Request) error {
+// Complete implements admission.Completer. A pod that is admitted because the server does not answer gets an annotation.
+func (p *Plugin) Complete(ctx context.Context, r *admission.Request) error {
 	if r.Verb != admission.Create && r.Verb != admission.Update || r.GroupResource() != corev1.Resource("pods") {
 		return nil
 	}
@@ -80,6 +77,7 @@ func (p *Plugin) Validate(ctx context.Context, r *admission.Request) error {
 	status, err := p.ask(ctx, reviewOf(pod, r))
 	switch {
 	case err != nil && p.config.DefaultAllow:
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, corev1.ImagePolicyFailedOpenKey, "true")
 		audit.Annotate(ctx, annotationPrefix+"failed-open", "true")
 		return nil
 	case err != nil:
@@ -95,60 +93,4 @@ func (p *Plugin) Validate(ctx context.Context, r *admission.Request) error {
 		return admission.Forbidden(r, fmt.Errorf("image policy webhook backend denied one or more images: %s", status.Reason))
 	}
 	return admission.Forbidden(r, errors.New("one or more images rejected by webhook backend"))
-}
-
-// reviewOf returns the review of a pod.
-func reviewOf(pod *corev1.Pod, r *admission.Request) imagepolicyv1alpha1.ImageReviewSpec {
-	spec := imagepolicyv1alpha1.ImageReviewSpec{Namespace: r.Namespace, Annotations: map[string]string{}}
-	add := func(image string) {
-		spec.Containers = append(spec.Containers, imagepolicyv1alpha1.ImageReviewContainerSpec{Image: image})
-	}
-	if r.Subresource == "" {
-		for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-			for _, c := range list {
-				add(c.Image)
-			}
-		}
-	} else {
-		for _, c := range pod.Spec.EphemeralContainers {
-			add(c.Image)
-		}
-	}
-	for key, value := range pod.Annotations {
-		if strings.Contains(key, ".image-policy.k8s.io/") {
-			spec.Annotations[key] = value
-		}
-	}
-	return spec
-}
-
-// ask returns the answer to a review.
-func (p *Plugin) ask(ctx context.Context, spec imagepolicyv1alpha1.ImageReviewSpec) (imagepolicyv1alpha1.ImageReviewStatus, error) {
-	key, err := json.Marshal(spec)
-	if err != nil {
-		return imagepolicyv1alpha1.ImageReviewStatus{}, err
-	}
-	if kept, ok := p.answers.Get(string(key)); ok {
-		return kept.(imagepolicyv1alpha1.ImageReviewStatus), nil
-	}
-	review := &imagepolicyv1alpha1.ImageReview{Spec: spec}
-	result := p.webhook.WithExponentialBackoff(ctx, func() rest.Result {
-		return p.webhook.RestClient.Post().Body(review).Do(ctx)
-	})
-	code := 0
-	if result.StatusCode(&code); result.Error() == nil && (code < 200 || code >= 300) {
-		return review.Status, fmt.Errorf("Error contacting webhook: %d", code)
-	}
-	if err := result.Into(review); err != nil {
-		return review.Status, err
-	}
-	p.answers.Add(string(key), review.Status, p.ttl(review.Status.Allowed))
-	return review.Status, nil
-}
-
-func (p *Plugin) ttl(allowed bool) time.Duration {
-	if allowed {
-		return p.config.AllowTTL
-	}
-	return p.config.DenyTTL
 }
