@@ -134,7 +134,7 @@ func TestEventRateLimit(t *testing.T) {
 	}
 }
 
-// TestLimitedResources: what is limited by default needs a quota that covers it.
+// TestLimitedResources: resources that are limited by default need a quota that covers them.
 func TestLimitedResources(t *testing.T) {
 	as := start(t, "--disable-admission-plugins=ServiceAccount", "--admission-control-config-file="+admissionFile(t, `
 - name: ResourceQuota

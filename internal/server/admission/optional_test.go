@@ -58,7 +58,7 @@ func TestMergedTolerations(t *testing.T) {
 func TestUpdatesOfOptionalPlugins(t *testing.T) {
 	never := func(images ...string) *corev1.Pod {
 		return pod(func(p *corev1.Pod) {
-			p.Spec.Containers = nil
+			p.Spec.Containers, p.Spec.InitContainers = nil, nil
 			for _, image := range images {
 				p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: image, Image: image, ImagePullPolicy: corev1.PullNever})
 			}
