@@ -27,6 +27,8 @@ type Admission struct {
 	NoPrivileged bool
 	// Config is the configuration of the plugins.
 	Config config.Config
+	// Tolerations are the tolerations that pods get for nodes which are not ready or not reachable.
+	Tolerations admission.DefaultTolerationSeconds
 }
 
 // chain returns the admission plugins of a server. It registers their metrics.
@@ -37,14 +39,15 @@ func (o Options) chain(c *server.Config, s *server.Server, authorizer auth.Autho
 	}
 	of := o.Admission
 	ao := admission.Options{
-		Lookup:     s.Lookup(),
-		Authorizer: authorizer,
-		Services:   admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}},
-		Quotas:     own,
-		Namespaces: own,
-		Rows:       s.Resources,
-		Enabled:    of.Enabled,
-		Config:     of.Config,
+		Lookup:      s.Lookup(),
+		Authorizer:  authorizer,
+		Services:    admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}, NodePorts: o.NodePorts},
+		Quotas:      own,
+		Namespaces:  own,
+		Rows:        s.Resources,
+		Enabled:     of.Enabled,
+		Config:      of.Config,
+		Tolerations: of.Tolerations,
 	}
 	if ao.Dynamic, err = of.dynamic(c, s, authorizer); err != nil {
 		return nil, err

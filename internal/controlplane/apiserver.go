@@ -304,6 +304,7 @@ func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
 func (cp *ControlPlane) startObjects() bootstrap.Options {
 	o := cp.credentials.trusted(cp.options.Access.FrontProxy)
 	o.ServiceCIDR = cp.options.Access.ServiceCIDR
+	o.NodePort = cp.options.KubernetesNodePort
 	o.Address, o.Port = cp.advertised.Addr(), int(cp.advertised.Port())
 	o.Fairness = cp.options.fairness()
 	return o

@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/trace"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/utils/ptr"
 )
 
@@ -84,6 +85,11 @@ type Options struct {
 	Access Access
 	// Admission configures the admission plugins.
 	Admission Admission
+	// NodePorts is the range of the node ports of Services; the zero value is 30000 to 32767. A Service whose port is out of
+	// a new range keeps it.
+	NodePorts utilnet.PortRange
+	// KubernetesNodePort is the node port of the Service kubernetes; with 0 it has the type ClusterIP.
+	KubernetesNodePort int
 	// Audit configures the audit log. Forks and control planes of a Host are not recorded.
 	Audit server.AuditOptions
 	// Kubelets configures the connections to kubelets.

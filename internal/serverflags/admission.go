@@ -40,6 +40,8 @@ func (p *plugins) register(set *pflag.FlagSet, a *controlplane.Admission) {
 	set.StringSliceVar(&p.disabled, "disable-admission-plugins", nil, "default admission plugins not to ask")
 	set.StringSliceVar(&p.only, "admission-control", nil, "the admission plugins to ask, and no others (deprecated: use --enable-admission-plugins or --disable-admission-plugins)")
 	set.StringVar(&p.configFile, "admission-control-config-file", "", "file with an AdmissionConfiguration: the configuration of admission plugins")
+	a.Tolerations.NotReady = set.Int64("default-not-ready-toleration-seconds", 300, "how many seconds pods without such a toleration stay on a node that is not ready")
+	a.Tolerations.Unreachable = set.Int64("default-unreachable-toleration-seconds", 300, "how many seconds pods without such a toleration stay on a node that is not reachable")
 	set.BoolVar(&p.privileged, "allow-privileged", !a.NoPrivileged, "allow privileged containers")
 }
 

@@ -59,7 +59,7 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	if err := o.Audit.Check(); err != nil {
 		return err
 	}
-	if err := f.network.complete(&o.Access); err != nil {
+	if err := f.network.complete(o); err != nil {
 		return err
 	}
 	if o.API, err = f.emulation.api(); err != nil {

@@ -27,6 +27,8 @@ type Options struct {
 	Namespaces NamespaceCreator
 	Rows       func() []*resource.Resource
 	Config     config.Config
+	// Tolerations are added to pods.
+	Tolerations DefaultTolerationSeconds
 }
 
 // Optional are the names of the plugins that are asked only if Options.Enabled has them. ImagePolicyWebhook is one of
@@ -51,7 +53,7 @@ func Default(o Options) Chain {
 		AlwaysPullImages{},
 		PodNodeSelector{o.Lookup, o.Config.NodeSelectors},
 		Priority{o.Lookup},
-		DefaultTolerationSeconds{},
+		o.Tolerations,
 		PodTolerationRestriction{o.Lookup, o.Config.Tolerations},
 		NewEventRateLimit(o.Config.EventLimits),
 		ExtendedResourceToleration{},
