@@ -99,6 +99,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 		Writable:      store.Err,
 		Flags:         o.Flags,
 		BookmarkEvery: o.pace().bookmarks,
+		WatchTimeout:  o.HTTP.WatchTimeout,
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		Fairness: o.fairness(),
 		Wire: func(c *server.Config, s *server.Server) (err error) {

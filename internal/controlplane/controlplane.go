@@ -25,7 +25,6 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/token"
-	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/internal/server/ui"
 	"fairlead.dev/internal/storage/encryption"
 	"fairlead.dev/server"
@@ -69,6 +68,8 @@ type ControlPlane struct {
 	http     *http.Server
 	listener net.Listener
 	entrance entrance
+	// drain is nil without a Termination.
+	drain *drain
 	// advertised is where others reach the server.
 	advertised netip.AddrPort
 	etcd       etcdEndpoint
@@ -110,7 +111,7 @@ func begin(ctx context.Context, o Options, base *Frozen) (*ControlPlane, error) 
 	if o.sleeps() && o.Trace == nil {
 		o.Trace = trace.New(trace.Options{}) // which has the state of the queues
 	}
-	cp := &ControlPlane{options: o, base: base, page: ui.New(o.page()), stopped: make(chan struct{})}
+	cp := &ControlPlane{options: o, base: base, page: ui.New(o.page()), stopped: make(chan struct{}), drain: newDrain(o.Termination)}
 	cp.simulated.options = o.nodes()
 	if err := cp.start(ctx); err != nil {
 		cp.Stop()
@@ -309,23 +310,6 @@ func (cp *ControlPlane) serve() error {
 		return nil
 	})
 	return nil
-}
-
-func (cp *ControlPlane) newHTTP(config *tls.Config) *http.Server {
-	handler := cp.page.Over(cp.server)
-	if cp.options.Host != nil {
-		handler = cp.options.Host.Over(handler)
-	}
-	s := &http.Server{
-		Handler:           handler,
-		TLSConfig:         config,
-		ReadHeaderTimeout: 32 * time.Second,
-		IdleTimeout:       90 * time.Second,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
-		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
-	}
-	h2.Install(s, h2.Options{})
-	return s
 }
 
 // writeClientFiles writes the files for clients: the kubeconfig and the CA.

@@ -81,6 +81,9 @@ type Options struct {
 	Encryption Encryption
 	// Serving configures TLS of the API server.
 	Serving Serving
+	// HTTP configures the port beyond TLS, and Termination its end.
+	HTTP        HTTP
+	Termination Termination
 	// Access configures authentication and authorization.
 	Access Access
 	// Admission configures the admission plugins.

@@ -21,9 +21,8 @@ var ignoredFlags = map[string][]string{
 		"storage-media-type", "watch-cache", "watch-cache-sizes",
 	},
 	"connections and shutdown have no such setting": {
-		"disable-http2-serving", "goaway-chance", "http2-max-streams-per-connection", "livez-grace-period",
-		"max-connection-bytes-per-sec", "min-request-timeout", "permit-address-sharing", "permit-port-sharing",
-		"shutdown-delay-duration", "shutdown-send-retry-after", "shutdown-watch-termination-grace-period",
+		"disable-http2-serving", "livez-grace-period", "max-connection-bytes-per-sec", "permit-address-sharing",
+		"permit-port-sharing", "shutdown-watch-termination-grace-period",
 	},
 	"the server is the only one of its cluster": {
 		"coordinated-leadership-lease-duration", "coordinated-leadership-renew-deadline", "coordinated-leadership-retry-period",
@@ -40,7 +39,7 @@ var ignoredFlags = map[string][]string{
 var ignoredBools = []string{
 	"aggregator-reject-forwarding-redirect", "contention-profiling", "disable-http2-serving", "enable-aggregator-routing",
 	"enable-logs-handler", "log-text-split-stream",
-	"permit-address-sharing", "permit-port-sharing", "profiling", "shutdown-send-retry-after", "watch-cache",
+	"permit-address-sharing", "permit-port-sharing", "profiling", "watch-cache",
 }
 
 // fixedFlags could change the answer to a request. They are accepted with the values to which the server is fixed.
@@ -48,7 +47,6 @@ var fixedFlags = map[string][]string{
 	"authentication-config":                   {""},
 	"authorization-config":                    {""},
 	"authorization-policy-file":               {""},
-	"cors-allowed-origins":                    {""},
 	"egress-selector-config-file":             {""},
 	"enable-garbage-collector":                {"true"},
 	"etcd-servers-overrides":                  {""},
@@ -66,7 +64,6 @@ var fixedFlags = map[string][]string{
 	"service-account-lookup":                  {"true"},
 	"service-account-signing-endpoint":        {""},
 	"storage-backend":                         {"", "etcd3"},
-	"strict-transport-security-directives":    {""},
 }
 
 // otherFlag is the value of a flag that has no effect.

@@ -17,6 +17,7 @@ type Flags struct {
 	emulation      emulation
 	apis           map[string]string
 	limits         limits
+	http           http
 }
 
 // Register registers the flags. Some set the options directly, the others when Complete is called. The options hold
@@ -35,6 +36,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f.emulation.register(set)
 	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
 	f.limits.register(set)
+	f.http.register(set, o)
 	set.DurationVar(&o.EventTTL, "event-ttl", time.Hour, "how long events are kept")
 	return f
 }
@@ -75,5 +77,8 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	if o.EventTTL <= 0 {
 		return fmt.Errorf("--event-ttl=%v: want more than 0", o.EventTTL)
 	}
-	return f.limits.complete(&o.Limits)
+	if err := f.limits.complete(&o.Limits); err != nil {
+		return err
+	}
+	return f.http.complete(o)
 }
