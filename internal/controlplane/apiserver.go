@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -79,28 +80,30 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	var services *aggregate.Services
 	var meter *measured.Meter
 	c := server.Config{
-		Store:         store,
-		Resources:     resources,
-		Discovery:     kinds,
-		OpenAPI:       schemas,
-		CBOR:          o.CBOR,
-		NoWatchList:   !o.API.Enabled("WatchList"),
-		EventTTL:      o.EventTTL,
-		Local:         local,
-		Dial:          dialer(o.Network),
-		Redirects:     o.Redirects,
-		Version:       kubernetesVersion(o.API),
-		Log:           o.Log,
-		History:       watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory, Begin: known.contents},
-		Trace:         o.Trace,
-		Audit:         auditor,
-		Faults:        o.Faults,
-		Clock:         o.serverClock(),
-		Writable:      store.Err,
-		Flags:         o.Flags,
-		BookmarkEvery: o.pace().bookmarks,
-		WatchTimeout:  o.HTTP.WatchTimeout,
-		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
+		Store:       store,
+		Resources:   resources,
+		Discovery:   kinds,
+		OpenAPI:     schemas,
+		CBOR:        o.CBOR,
+		NoWatchList: !o.API.Enabled("WatchList"),
+		EventTTL:    o.EventTTL,
+
+		NoGarbageCollection: o.NoGarbageCollection,
+		Local:               local,
+		Dial:                dialer(o.Network),
+		Redirects:           o.Redirects,
+		Version:             kubernetesVersion(o.API),
+		Log:                 o.Log,
+		History:             watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory, Begin: known.contents},
+		Trace:               o.Trace,
+		Audit:               auditor,
+		Faults:              o.Faults,
+		Clock:               o.serverClock(),
+		Writable:            store.Err,
+		Flags:               o.Flags,
+		BookmarkEvery:       o.pace().bookmarks,
+		WatchTimeout:        o.HTTP.WatchTimeout,
+		MaxReads:            o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		Fairness: o.fairness(),
 		Wire: func(c *server.Config, s *server.Server) (err error) {
 			if err := guard(c, s, o, creds, url, page, known.roles); err != nil {
@@ -219,7 +222,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 		return err
 	}
 	accounts := token.NewAccounts(signer, access.Audiences, token.LivingIn(objects))
-	accounts.MaxExpiration = access.MaxTokenExpiration
+	accounts.MaxExpiration, accounts.NoExtension = access.MaxTokenExpiration, options.Tokens.NoExtension
 	verifier := token.Union{accounts}
 	if creds.tokens != nil {
 		verifier = token.Union{token.ForServer(access.Audiences, creds.tokens), accounts}
@@ -261,7 +264,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
 	}
-	keys, err := signer.Handler(url)
+	keys, err := signer.Handler(cmp.Or(options.Tokens.KeysURI, url+token.KeysPath))
 	if err != nil {
 		return err
 	}

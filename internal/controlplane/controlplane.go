@@ -106,6 +106,9 @@ func begin(ctx context.Context, o Options, base *Frozen) (*ControlPlane, error) 
 		o.Definitions = &kwok.Definitions{} // the nodes and their usage have one
 	}
 	o.Access.setDefaults()
+	if o.NoGarbageCollection {
+		o.Controllers = append(slices.Clone(o.Controllers), "-garbagecollector")
+	}
 	if o.sleeps() && o.Trace == nil {
 		o.Trace = trace.New(trace.Options{}) // which has the state of the queues
 	}

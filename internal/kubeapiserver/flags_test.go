@@ -29,8 +29,8 @@ func TestOtherFlags(t *testing.T) {
 		want string // part of the error; "" if there is no error
 	}{
 		{[]string{"--audit-log-path", "/tmp/audit.log", "--profiling", "-v", "4", "--watch-cache=false"}, ""},
-		{[]string{"--enable-garbage-collector", "--storage-backend=etcd3", "--service-node-port-range=30000-32767"}, ""},
-		{[]string{"--enable-garbage-collector=false"}, "not supported: want true"},
+		{[]string{"--service-account-lookup", "--storage-backend=etcd3"}, ""},
+		{[]string{"--service-account-lookup=false"}, "not supported: want true"},
 		{[]string{"--egress-selector-config-file=x.yaml"}, "not supported"},
 	} {
 		err := Command().ParseFlags(c.args)

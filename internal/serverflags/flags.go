@@ -18,6 +18,7 @@ type Flags struct {
 	apis           map[string]string
 	limits         limits
 	http           http
+	tokens         accountTokens
 }
 
 // Register registers the flags. Some set the options directly, the others when Complete is called. The options hold
@@ -37,6 +38,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
 	f.limits.register(set)
 	f.http.register(set, o)
+	f.tokens.register(set, o)
 	set.DurationVar(&o.EventTTL, "event-ttl", time.Hour, "how long events are kept")
 	return f
 }
@@ -80,5 +82,8 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	if err := f.limits.complete(&o.Limits); err != nil {
 		return err
 	}
-	return f.http.complete(o)
+	if err := f.http.complete(o); err != nil {
+		return err
+	}
+	return f.tokens.complete(o)
 }

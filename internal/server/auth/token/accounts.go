@@ -49,6 +49,8 @@ var (
 type Accounts struct {
 	// MaxExpiration bounds how long requested tokens are valid; 0 is no bound. It is set before the first request.
 	MaxExpiration time.Duration
+	// NoExtension lets the tokens of pods expire when they say so. It is set before the first request.
+	NoExtension bool
 
 	issuer    *Issuer
 	audiences []string

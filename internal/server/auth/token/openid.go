@@ -22,12 +22,11 @@ type configuration struct {
 	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
 }
 
-// Handler serves ConfigurationPath and KeysPath. address is the URL of the API server, "https://host:port", for the
-// location of the keys.
-func (i *Issuer) Handler(address string) (http.Handler, error) {
+// Handler serves ConfigurationPath and KeysPath. keysURI is where clients find the keys, which may be another server.
+func (i *Issuer) Handler(keysURI string) (http.Handler, error) {
 	conf, err := json.Marshal(configuration{
 		Issuer:        i.url,
-		KeysURI:       address + KeysPath,
+		KeysURI:       keysURI,
 		ResponseTypes: []string{"id_token"},
 		SubjectTypes:  []string{"public"},
 		Algorithms:    i.algorithms(),

@@ -217,7 +217,7 @@ func TestRequestRefused(t *testing.T) {
 // TestOpenID verifies a token with only the documents that the server publishes.
 func TestOpenID(t *testing.T) {
 	w, issuer, accounts := start(t)
-	h, err := issuer.Handler("https://host:6443")
+	h, err := issuer.Handler("https://host:6443" + token.KeysPath)
 	if err != nil {
 		t.Fatal(err)
 	}
