@@ -21,6 +21,8 @@ type HTTP struct {
 	// GoawayChance is the fraction of requests over HTTP/2 after which the connection is closed, so that clients spread
 	// over several servers.
 	GoawayChance float64
+	// NoHTTP2 serves HTTP/1.1 only.
+	NoHTTP2 bool
 	// MaxStreams is how many requests a connection over HTTP/2 has at once; 0 is 100.
 	MaxStreams int
 	// WatchTimeout is the least time of a watch whose client asks for no time; each gets up to twice that. 0 is 30 minutes.
@@ -46,7 +48,11 @@ func (cp *ControlPlane) newHTTP(config *tls.Config) *http.Server {
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: streams},
 		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
 	}
-	h2.Install(s, h2.Options{})
+	if o.NoHTTP2 {
+		s.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+	} else {
+		h2.Install(s, h2.Options{})
+	}
 	return s
 }
 

@@ -117,6 +117,16 @@ func TestGoaway(t *testing.T) {
 	}
 }
 
+// TestDisableHTTP2: a client that prefers HTTP/2 gets HTTP/1.1.
+func TestDisableHTTP2(t *testing.T) {
+	for flag, want := range map[string]int{"--disable-http2-serving": 1, "--disable-http2-serving=false": 2} {
+		resp, _ := send(t, browser(t, true), http.MethodGet, host(start(t, flag)("root-token"))+"/version", nil, nil)
+		if resp.ProtoMajor != want || resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d by %s", flag, resp.StatusCode, resp.Proto)
+		}
+	}
+}
+
 // TestMinRequestTimeout: a watch without timeoutSeconds ends after the time of the flag.
 func TestMinRequestTimeout(t *testing.T) {
 	base := host(start(t, "--min-request-timeout=1")("root-token"))

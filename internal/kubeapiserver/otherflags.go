@@ -21,7 +21,7 @@ var ignoredFlags = map[string][]string{
 		"storage-media-type", "watch-cache", "watch-cache-sizes",
 	},
 	"connections and shutdown have no such setting": {
-		"disable-http2-serving", "livez-grace-period", "max-connection-bytes-per-sec", "permit-address-sharing",
+		"livez-grace-period", "max-connection-bytes-per-sec", "permit-address-sharing",
 		"permit-port-sharing", "shutdown-watch-termination-grace-period",
 	},
 	"the server is the only one of its cluster": {
@@ -37,37 +37,47 @@ var ignoredFlags = map[string][]string{
 
 // ignoredBools are those of ignoredFlags that may stand without a value.
 var ignoredBools = []string{
-	"aggregator-reject-forwarding-redirect", "contention-profiling", "disable-http2-serving", "enable-aggregator-routing",
+	"aggregator-reject-forwarding-redirect", "contention-profiling", "enable-aggregator-routing",
 	"enable-logs-handler", "log-text-split-stream",
 	"permit-address-sharing", "permit-port-sharing", "profiling", "watch-cache",
 }
 
-// fixedFlags could change the answer to a request. They are accepted with the values to which the server is fixed.
-var fixedFlags = map[string][]string{
-	"authentication-config":            {""},
-	"authorization-config":             {""},
-	"authorization-policy-file":        {""},
-	"egress-selector-config-file":      {""},
-	"etcd-servers-overrides":           {""},
-	"oidc-ca-file":                     {""},
-	"oidc-client-id":                   {""},
-	"oidc-groups-claim":                {""},
-	"oidc-groups-prefix":               {""},
-	"oidc-issuer-url":                  {""},
-	"oidc-required-claim":              {""},
-	"oidc-signing-algs":                {"RS256"},
-	"oidc-username-claim":              {"sub"},
-	"oidc-username-prefix":             {""},
-	"service-account-lookup":           {"true"},
-	"service-account-signing-endpoint": {""},
-	"storage-backend":                  {"", "etcd3"},
+// fixedFlag is a flag that could change the answer to a request. It is accepted with the values to which the server is fixed.
+type fixedFlag struct {
+	values []string
+	reason string // why others are refused
+}
+
+const (
+	noOIDC = "the server does not verify the tokens of an OpenID Connect provider"
+	noABAC = "the server has no authorizer ABAC"
+)
+
+var fixedFlags = map[string]fixedFlag{
+	"authentication-config":            {[]string{""}, "the server is configured by the other flags of authentication"},
+	"authorization-config":             {[]string{""}, "the server is configured by --authorization-mode and --authorization-webhook-*"},
+	"authorization-policy-file":        {[]string{""}, noABAC},
+	"egress-selector-config-file":      {[]string{""}, "the server connects to nodes, webhooks and etcd directly"},
+	"etcd-servers-overrides":           {[]string{""}, "all resources are in one store, with one revision"},
+	"oidc-ca-file":                     {[]string{""}, noOIDC},
+	"oidc-client-id":                   {[]string{""}, noOIDC},
+	"oidc-groups-claim":                {[]string{""}, noOIDC},
+	"oidc-groups-prefix":               {[]string{""}, noOIDC},
+	"oidc-issuer-url":                  {[]string{""}, noOIDC},
+	"oidc-required-claim":              {[]string{""}, noOIDC},
+	"oidc-signing-algs":                {[]string{"RS256"}, noOIDC},
+	"oidc-username-claim":              {[]string{"sub"}, noOIDC},
+	"oidc-username-prefix":             {[]string{""}, noOIDC},
+	"service-account-lookup":           {[]string{"true"}, "the server always asks whether a token's objects exist"},
+	"service-account-signing-endpoint": {[]string{""}, "the server signs tokens by a key of its own or of a file"},
+	"storage-backend":                  {[]string{"", "etcd3"}, "the store is the embedded one, or etcd by version 3 of its API"},
 }
 
 // otherFlag is the value of a flag that has no effect.
 type otherFlag struct {
 	name   string
 	fixed  []string // the accepted values; nil accepts all
-	reason string   // why other values have no effect
+	reason string   // why other values have no effect, or are refused
 	warn   func(string)
 	value  string
 }
@@ -80,9 +90,9 @@ func (f *otherFlag) Set(value string) error {
 		f.warn(fmt.Sprintf("--%s has no effect: %s", f.name, f.reason))
 	case !slices.Contains(f.fixed, value):
 		if last := f.fixed[len(f.fixed)-1]; last != "" {
-			return fmt.Errorf("not supported: want %s", last)
+			return fmt.Errorf("not supported: want %s, because %s", last, f.reason)
 		}
-		return errors.New("not supported")
+		return errors.New("not supported: " + f.reason)
 	}
 	return nil
 }
@@ -123,9 +133,9 @@ func registerOthers(set *pflag.FlagSet, warn func(string)) {
 	}
 	for name, fixed := range fixedFlags {
 		usage := "not supported"
-		if last := fixed[len(fixed)-1]; last != "" {
+		if last := fixed.values[len(fixed.values)-1]; last != "" {
 			usage = "fixed to " + last
 		}
-		add(&otherFlag{name: name, fixed: fixed}, usage)
+		add(&otherFlag{name: name, fixed: fixed.values, reason: fixed.reason}, usage+": "+fixed.reason)
 	}
 }

@@ -21,6 +21,7 @@ func (f *http) register(set *pflag.FlagSet, o *controlplane.Options) {
 	set.StringSliceVar(&f.origins, "cors-allowed-origins", nil, "regular expressions for the origins of web pages that may send requests from a browser; each pins the host by ^ or // at its start and $ or : at its end, such as //example\\.com(:|$)")
 	set.StringSliceVar(&f.hsts, "strict-transport-security-directives", nil, "directives of HSTS, such as max-age=31536000,includeSubDomains,preload")
 	set.Float64Var(&o.HTTP.GoawayChance, "goaway-chance", 0, "fraction of requests over HTTP/2, up to 0.02, after which the client is told to connect anew; for several servers behind a load balancer")
+	set.BoolVar(&o.HTTP.NoHTTP2, "disable-http2-serving", false, "serve HTTP/1.1 only")
 	set.IntVar(&o.HTTP.MaxStreams, "http2-max-streams-per-connection", 0, "how many requests a connection over HTTP/2 has at once (default 100)")
 	set.IntVar(&f.minTimeout, "min-request-timeout", 1800, "least time, in seconds, of a watch whose client asks for no time; each gets up to twice that")
 	set.DurationVar(&o.Termination.Delay, "shutdown-delay-duration", 0, "how long requests are still answered at the end, while /readyz fails")
