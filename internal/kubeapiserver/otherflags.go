@@ -16,7 +16,7 @@ var ignoredFlags = map[string][]string{
 		"show-hidden-metrics-for-version", "tracing-config-file", "v", "vmodule",
 	},
 	"the store and the watch cache have no such setting": {
-		"delete-collection-workers", "etcd-compaction-interval", "etcd-count-metric-poll-period", "etcd-db-metric-poll-interval",
+		"default-watch-cache-size", "delete-collection-workers", "etcd-compaction-interval", "etcd-count-metric-poll-period", "etcd-db-metric-poll-interval",
 		"etcd-healthcheck-timeout", "etcd-readycheck-timeout", "lease-reuse-duration-seconds", "storage-initialization-timeout",
 		"storage-media-type", "watch-cache", "watch-cache-sizes",
 	},
@@ -25,14 +25,15 @@ var ignoredFlags = map[string][]string{
 		"permit-port-sharing", "shutdown-watch-termination-grace-period",
 	},
 	"the server is the only one of its cluster": {
-		"coordinated-leadership-lease-duration", "coordinated-leadership-renew-deadline", "coordinated-leadership-retry-period",
+		"apiserver-count", "coordinated-leadership-lease-duration", "coordinated-leadership-renew-deadline", "coordinated-leadership-retry-period",
 		"endpoint-reconciler-type", "peer-advertise-ip", "peer-advertise-port", "peer-ca-file",
 	},
 	"the server authenticates to other API servers by a certificate of its own": {
 		"aggregator-reject-forwarding-redirect", "enable-aggregator-routing", "proxy-client-cert-file", "proxy-client-key-file",
 	},
-	"connections to kubelets have no such limit":    {"kubelet-timeout"},
-	"it is only used in documents about the server": {"enable-logs-handler", "external-hostname"},
+	"connections to kubelets have no such limit":                     {"kubelet-timeout"},
+	"kubelets are reached at the ports in the status of their nodes": {"kubelet-port", "kubelet-read-only-port"},
+	"it is only used in documents about the server":                  {"enable-logs-handler", "external-hostname"},
 }
 
 // ignoredBools are those of ignoredFlags that may stand without a value.
