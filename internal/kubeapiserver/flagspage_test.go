@@ -146,7 +146,7 @@ func readPage(t *testing.T, file string) string {
 	return string(text)
 }
 
-// TestFlagsPage: the page has a row for each flag of kube-apiserver, by which it does what the page says.
+// TestFlagsPage: the page has a row for each flag of kube-apiserver, and the program treats it as the page tells.
 func TestFlagsPage(t *testing.T) {
 	want := apiserverTable(t)
 	page := readPage(t, flagsPage)
