@@ -31,7 +31,7 @@ func TestFlowControlObjects(t *testing.T) {
 	}
 }
 
-// flowControlObjects returns the objects by name, without what differs from run to run, once each FlowSchema has a status.
+// flowControlObjects returns the objects by name, without run-specific metadata, once each FlowSchema has a status.
 func flowControlObjects(t *testing.T, c *kubernetes.Clientset) (map[string]flowcontrolv1.FlowSchema, map[string]flowcontrolv1.PriorityLevelConfiguration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -69,7 +69,7 @@ func flowControlObjects(t *testing.T, c *kubernetes.Clientset) (map[string]flowc
 	}
 }
 
-// withoutRun returns metadata without what differs from run to run.
+// withoutRun returns the metadata that all runs share.
 func withoutRun(m metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: m.Name, Labels: m.Labels, Annotations: m.Annotations, Generation: m.Generation}
 }

@@ -118,6 +118,9 @@ type Config struct {
 	// WatchList: before Kubernetes 1.34.
 	NoWatchList bool
 
+	// NoGarbageCollection ignores what deletes ask for dependents, because no garbage collector runs.
+	NoGarbageCollection bool
+
 	// EventTTL is how long events are kept after their last change. 0 means an
 	// hour, less than 0 for ever.
 	EventTTL time.Duration

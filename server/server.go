@@ -63,6 +63,9 @@ type Server struct {
 	decorate  func(call.Verb) call.Verb
 }
 
+// BeginShutdown makes /readyz fail, so that load balancers choose other servers. All requests are still answered.
+func (s *Server) BeginShutdown() { s.stopping.Store(true) }
+
 // Run drives the watch caches until ctx ends; then it ends all watches.
 func (s *Server) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { s.stopping.Store(true) })()

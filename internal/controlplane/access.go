@@ -18,9 +18,8 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// Access replaces parts of the server's own authentication, authorization and admission, as the flags of
-// kube-apiserver do. The zero value is the access of a cluster made by kubeadm: the server's own authorities, the
-// authorizers Node and RBAC, all default admission plugins and NodeRestriction.
+// Access replaces parts of the server's own authentication and authorization, as the flags of kube-apiserver do. The
+// zero value is the access of a cluster made by kubeadm: the server's own authorities, the authorizers Node and RBAC.
 type Access struct {
 	// ClientCAFile has CAs of client certificates besides the server's own. It is read again when it changes.
 	ClientCAFile string
@@ -44,11 +43,6 @@ type Access struct {
 	// it changes. Without a file, Authorization has the authorizers to ask; without types they are Node and RBAC.
 	AuthorizationConfigFile string
 	Authorization           chain.Modes
-
-	// DisabledPlugins are the names of default admission plugins that are not asked.
-	DisabledPlugins []string
-	// NoPrivileged makes privileged containers invalid.
-	NoPrivileged bool
 
 	// Issuers are the names of the service account issuer: the first is in new tokens, all are accepted. Nil is that
 	// of a cluster made by kubeadm. Audiences are those of the API server; nil is the first issuer.

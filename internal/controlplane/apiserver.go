@@ -14,8 +14,6 @@ import (
 	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/internal/resource/flowcontrol"
 	"fairlead.dev/internal/resource/metrics"
-	"fairlead.dev/internal/server/admission"
-	"fairlead.dev/internal/server/admission/podsecurity"
 	"fairlead.dev/internal/server/admission/policy"
 	"fairlead.dev/internal/server/admission/webhook"
 	"fairlead.dev/internal/server/aggregate"
@@ -43,8 +41,6 @@ import (
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
-	"github.com/prometheus/client_golang/prometheus"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -88,27 +84,30 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	var services *aggregate.Services
 	var meter *measured.Meter
 	c := server.Config{
-		Store:         store,
-		Resources:     resources,
-		Discovery:     kinds,
-		OpenAPI:       schemas,
-		CBOR:          o.CBOR,
-		NoWatchList:   !o.API.Enabled("WatchList"),
-		EventTTL:      o.EventTTL,
-		Local:         local,
-		Dial:          dialer(o.Network),
-		Redirects:     o.Redirects,
-		Version:       kubernetesVersion(o.API),
-		Log:           o.Log,
-		History:       watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory, Begin: known.contents},
-		Trace:         o.Trace,
-		Audit:         auditor,
-		Faults:        o.Faults,
-		Clock:         o.serverClock(),
-		Writable:      store.Err,
-		Flags:         o.Flags,
-		BookmarkEvery: o.pace().bookmarks,
-		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
+		Store:       store,
+		Resources:   resources,
+		Discovery:   kinds,
+		OpenAPI:     schemas,
+		CBOR:        o.CBOR,
+		NoWatchList: !o.API.Enabled("WatchList"),
+		EventTTL:    o.EventTTL,
+
+		NoGarbageCollection: o.NoGarbageCollection,
+		Local:               local,
+		Dial:                dialer(o.Network),
+		Redirects:           o.Redirects,
+		Version:             kubernetesVersion(o.API),
+		Log:                 o.Log,
+		History:             watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory, Begin: known.contents},
+		Trace:               o.Trace,
+		Audit:               auditor,
+		Faults:              o.Faults,
+		Clock:               o.serverClock(),
+		Writable:            store.Err,
+		Flags:               o.Flags,
+		BookmarkEvery:       o.pace().bookmarks,
+		WatchTimeout:        o.HTTP.WatchTimeout,
+		MaxReads:            o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		Fairness:    o.fairness(),
 		MoreMetrics: componentmetrics.Gatherer(slices.Concat(encryption.MetricPrefixes, chain.MetricPrefixes, jwt.MetricPrefixes)...),
 		Wire: func(c *server.Config, s *server.Server) (err error) {
@@ -232,7 +231,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	}
 	issuer := token.NewIssuer(access.Issuers, signer)
 	accounts := token.NewAccounts(issuer, access.Audiences, token.LivingIn(objects))
-	accounts.MaxExpiration = access.MaxTokenExpiration
+	accounts.MaxExpiration, accounts.NoExtension = access.MaxTokenExpiration, options.Tokens.NoExtension
 	if creds.external != nil {
 		longest := creds.external.MaxExpiration()
 		accounts.MaxExpiration, accounts.MaxExtended = cmp.Or(access.MaxTokenExpiration, longest), longest
@@ -278,53 +277,18 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if err := c.Metrics.Register(creds.authorizers.Metrics()); err != nil {
 		return err
 	}
-	quotas, err := newQuotas(s)
-	if err != nil {
+	rules := grants
+	if !creds.authorizers.Has(chain.RBAC) {
+		rules = nil
+	}
+	if c.Admission, err = options.plugins(c, s, c.Authorizer, rules); err != nil {
 		return err
-	}
-	cache := func(plural string) *watchcache.Cache { return s.Cache(admissionregistrationv1.Resource(plural)) }
-	checked, asked := policy.NewMetrics(), webhook.NewMetrics()
-	for _, m := range []prometheus.Collector{checked, asked} {
-		if err := c.Metrics.Register(m); err != nil {
-			return err
-		}
-	}
-	changes, checks := policy.New(policy.Options{
-		Metrics:    checked,
-		Mutating:   policy.Caches{Policies: cache("mutatingadmissionpolicies"), Bindings: cache("mutatingadmissionpolicybindings")},
-		Validating: policy.Caches{Policies: cache("validatingadmissionpolicies"), Bindings: cache("validatingadmissionpolicybindings")},
-		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,
-	})
-	mutating, validating := webhook.New(webhook.Options{
-		Metrics:    asked,
-		Mutating:   cache("mutatingwebhookconfigurations"),
-		Validating: cache("validatingwebhookconfigurations"),
-		Lookup:     objects, Network: s.Network(), Authorizer: c.Authorizer, Rows: s.Resources,
-	})
-	o := admission.Options{
-		Dynamic:    []admission.Plugin{podsecurity.Plugin{Lookup: objects}, changes, mutating, checks, validating},
-		Lookup:     objects,
-		Authorizer: c.Authorizer,
-		Services:   admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}},
-		Quotas:     quotas,
-	}
-	if creds.authorizers.Has(chain.RBAC) {
-		o.RBAC = grants
-	}
-	if access.NoPrivileged {
-		o.Dynamic = append(o.Dynamic, podsecurity.NoPrivileged{})
-	}
-	c.Admission = slices.DeleteFunc(admission.Default(o), func(p admission.Plugin) bool {
-		return slices.Contains(access.DisabledPlugins, p.Name()) || !options.API.HasPlugin(p.Name())
-	})
-	if options.Host != nil {
-		c.Admission = append(c.Admission, options.Host.Admission())
 	}
 	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Types: creds.authorizers.Types, Policy: grants.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
 	}
-	keys := issuer.Handler(url)
+	keys := issuer.Handler(cmp.Or(options.Tokens.KeysURI, url+token.KeysPath))
 	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, why.Path: explained(s), lives.MapPath: mapped(s)}
 	if options.Front == nil { // which does not serve the page
 		c.Paths[ui.LinksPath] = page.Links()
@@ -365,6 +329,7 @@ func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
 func (cp *ControlPlane) startObjects() bootstrap.Options {
 	o := cp.credentials.trusted(cp.options.Access.FrontProxy)
 	o.ServiceCIDR = cp.options.Access.ServiceCIDR
+	o.NodePort = cp.options.KubernetesNodePort
 	o.Address, o.Port = cp.advertised.Addr(), int(cp.advertised.Port())
 	o.Fairness = cp.options.fairness()
 	return o

@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/controllers/devicetainteviction"
@@ -25,7 +23,6 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/token"
-	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/ui"
 	"fairlead.dev/internal/storage/encryption"
@@ -72,6 +69,8 @@ type ControlPlane struct {
 	http     *http.Server
 	listener net.Listener
 	entrance entrance
+	// drain is nil without a Termination.
+	drain *drain
 	// advertised is where others reach the server.
 	advertised netip.AddrPort
 	etcd       etcdEndpoint
@@ -110,10 +109,13 @@ func begin(ctx context.Context, o Options, base *Frozen) (*ControlPlane, error) 
 		o.Definitions = &kwok.Definitions{} // the nodes and their usage have one
 	}
 	o.Access.setDefaults()
+	if o.NoGarbageCollection {
+		o.Controllers = append(slices.Clone(o.Controllers), "-garbagecollector")
+	}
 	if o.sleeps() && o.Trace == nil {
 		o.Trace = trace.New(trace.Options{}) // which has the state of the queues
 	}
-	cp := &ControlPlane{options: o, base: base, page: ui.New(o.page()), stopped: make(chan struct{})}
+	cp := &ControlPlane{options: o, base: base, page: ui.New(o.page()), stopped: make(chan struct{}), drain: newDrain(o.Termination)}
 	cp.simulated.options = o.nodes()
 	if err := cp.start(ctx); err != nil {
 		cp.Stop()
@@ -316,23 +318,6 @@ func (cp *ControlPlane) serve() error {
 		return nil
 	})
 	return nil
-}
-
-func (cp *ControlPlane) newHTTP(config *tls.Config) *http.Server {
-	handler := cp.page.Over(cp.server)
-	if cp.options.Host != nil {
-		handler = cp.options.Host.Over(handler)
-	}
-	s := &http.Server{
-		Handler:           handler,
-		TLSConfig:         config,
-		ReadHeaderTimeout: 32 * time.Second,
-		IdleTimeout:       90 * time.Second,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
-		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
-	}
-	h2.Install(s, h2.Options{})
-	return s
 }
 
 // writeClientFiles writes the files for clients: the kubeconfig and the CA.

@@ -21,6 +21,8 @@ import (
 
 // Config has the parts of a server that writes need.
 type Config struct {
+	// NoGarbageCollection adds no finalizers of the garbage collector, because they would stay.
+	NoGarbageCollection bool
 	*call.Environment
 	Store storage.Store
 	// Committer commits to the store, perhaps decorated.

@@ -52,6 +52,8 @@ type Accounts struct {
 	// MaxExtended bounds how long the tokens of pods are valid that were not asked to be valid for long; 0 is a year. It is
 	// set before the first request.
 	MaxExtended time.Duration
+	// NoExtension lets the tokens of pods expire when they say so. It is set before the first request.
+	NoExtension bool
 
 	issuer    *Issuer
 	audiences []string

@@ -23,12 +23,11 @@ type configuration struct {
 	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
 }
 
-// Handler serves ConfigurationPath and KeysPath. address is the URL of the API server, "https://host:port", for the
-// location of the keys.
-func (i *Issuer) Handler(address string) http.Handler {
+// Handler serves ConfigurationPath and KeysPath. keysURI is where clients find the keys, which may be another server.
+func (i *Issuer) Handler(keysURI string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+ConfigurationPath, i.document("application/json", func(keys []jose.JSONWebKey) any {
-		c := configuration{Issuer: i.url, KeysURI: address + KeysPath, ResponseTypes: []string{"id_token"}, SubjectTypes: []string{"public"}}
+		c := configuration{Issuer: i.url, KeysURI: keysURI, ResponseTypes: []string{"id_token"}, SubjectTypes: []string{"public"}}
 		for _, k := range keys {
 			c.Algorithms = append(c.Algorithms, k.Algorithm)
 		}

@@ -52,7 +52,7 @@ func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name s
 		return nil, "", err
 	}
 	seconds := *req.Spec.ExpirationSeconds
-	if b.Pod != nil && seconds == podTokenSeconds && len(intersect(req.Spec.Audiences, a.audiences)) == len(req.Spec.Audiences) {
+	if !a.NoExtension && b.Pod != nil && seconds == podTokenSeconds && len(intersect(req.Spec.Audiences, a.audiences)) == len(req.Spec.Audiences) {
 		b.WarnAfter = jwt.NewNumericDate(now.Add(podTokenSeconds * time.Second))
 		seconds = longTokenSeconds
 		if most := int64(a.MaxExtended / time.Second); most > 0 {

@@ -218,7 +218,7 @@ func TestRequestRefused(t *testing.T) {
 // TestOpenID verifies a token with only the documents that the server publishes.
 func TestOpenID(t *testing.T) {
 	w, issuer, accounts := start(t)
-	h := issuer.Handler("https://host:6443")
+	h := issuer.Handler("https://host:6443" + token.KeysPath)
 	get := func(path string, into any) {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, httptest.NewRequest("GET", path, nil))
