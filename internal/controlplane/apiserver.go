@@ -60,6 +60,8 @@ type served struct {
 	discovery *discovery.Handler
 	addresses *addressRepair
 	meter     *measured.Meter
+	// measured counts the work of the client side.
+	measured partMetrics
 	// flows is nil if FlowSchemas are not served.
 	flows *flows.Flows
 }
@@ -82,6 +84,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	var extensions *extension.Extensions
 	var services *aggregate.Services
 	var meter *measured.Meter
+	var parts partMetrics
 	c := server.Config{
 		Store:         store,
 		Resources:     resources,
@@ -122,6 +125,9 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			}
 			c.Metrics.MustRegister(storeFailed(store))
 			creds.reloads.register(c.Metrics)
+			if parts, err = newPartMetrics(o, c.Metrics); err != nil {
+				return err
+			}
 			if err := c.Metrics.Register(services); err != nil {
 				return err
 			}
@@ -150,7 +156,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	if err != nil {
 		return served{}, err
 	}
-	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter}
+	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter, measured: parts}
 	if o.servesFlows() {
 		api.flows = flows.New(flows.Options{Server: s, Log: o.Log})
 	}
