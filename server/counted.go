@@ -24,8 +24,12 @@ func (c *serving) terminated(code int) {
 	c.s.metrics.Terminated(k)
 }
 
-// observe counts the call, which has been answered.
-func (c *serving) observe() { c.s.metrics.Route(c.counted()).Observe(c.Start) }
+// aborted counts the call as one whose connection was cut, and as one that has been answered.
+func (c *serving) aborted() {
+	k := c.counted()
+	c.s.metrics.Aborted(k)
+	c.s.metrics.Route(k).Observe(c.Start, c.Waited(), c.Writer.Written())
+}
 
 // scope returns the scope label: how many objects the call is about.
 func (c *serving) scope() string {

@@ -2,6 +2,7 @@ package call
 
 import (
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -27,7 +28,9 @@ func (c *Call) Attributes(verb, name string) auth.Attributes {
 // Authorize returns an error unless the user may do the verb to the object in the path.
 func (c *Call) Authorize(verb, name string) error {
 	a := c.Attributes(verb, name)
+	start := time.Now()
 	ok, reason, err := c.Authorizer.Authorize(c.Context, a)
+	c.Access.Authorized(ok, err, start)
 	c.Audit.Decided(ok, reason, err)
 	if ok {
 		return nil
