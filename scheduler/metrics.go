@@ -1,6 +1,10 @@
 package scheduler
 
-import "fairlead.dev/internal/scheduler/metrics"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"fairlead.dev/internal/scheduler/metrics"
+)
 
 // Metrics shows a scheduler to Prometheus under the names that kube-scheduler uses
 // (scheduler_schedule_attempts_total and the others), so that existing dashboards work:
@@ -9,11 +13,17 @@ import "fairlead.dev/internal/scheduler/metrics"
 //	registry.MustRegister(m)
 //	s := scheduler.New(env, scheduler.Options{Metrics: m})
 //
-// It counts one scheduler.
-type Metrics = metrics.Metrics
+// It counts one scheduler at a time. Its methods may be called from any goroutine.
+type Metrics struct{ counts *metrics.Metrics }
 
 // NewMetrics returns Metrics without samples.
-func NewMetrics() *Metrics { return metrics.New() }
+func NewMetrics() *Metrics { return &Metrics{metrics.New()} }
+
+// Describe implements prometheus.Collector.
+func (m *Metrics) Describe(out chan<- *prometheus.Desc) { m.counts.Describe(out) }
+
+// Collect implements prometheus.Collector.
+func (m *Metrics) Collect(out chan<- prometheus.Metric) { m.counts.Collect(out) }
 
 // measure stores the sizes of the queues and of the cluster's model for the next scrapes.
 func (s *Scheduler) measure() {

@@ -52,7 +52,7 @@ func New(env controller.Env, o Options) *Scheduler {
 	o = o.complete()
 	s := &Scheduler{
 		options:  o,
-		metrics:  o.Metrics,
+		metrics:  o.Metrics.counts,
 		pods:     client.For[*corev1.Pod](env.Client),
 		objects:  newObjects(env.Client, env.Informers),
 		mail:     make(chan func(), mailbox),

@@ -24,7 +24,7 @@ type logging struct {
 func (l *logging) register(set *pflag.FlagSet) {
 	l.set = set
 	set.StringVar(&l.format, "logging-format", "text", "format of the log: text or json")
-	set.IntVarP(&l.verbosity, "v", "v", 0, "verbosity of the log: 0 adds its information to warnings and errors, 4 each request; without the flag it has neither")
+	set.IntVarP(&l.verbosity, "v", "v", 0, "verbosity of the log: 0 adds information to warnings and errors, 4 each request; without the flag it has neither")
 }
 
 // logger returns a log that writes to w.

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// logged returns what a log of the flags has of an error, a warning, information, details, and a line of a library at verbosity 2.
+// logged writes an error, a warning, information, details, and a line of a library at verbosity 2 to a log of the flags, and
+// returns its text.
 func logged(t *testing.T, args ...string) string {
 	t.Helper()
 	set := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
