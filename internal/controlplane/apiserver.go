@@ -62,6 +62,8 @@ type served struct {
 	meter     *measured.Meter
 	// measured counts the work of the client side.
 	measured partMetrics
+	// handshakeErrors counts failed TLS handshakes.
+	handshakeErrors prometheus.Counter
 	// flows is nil if FlowSchemas are not served.
 	flows *flows.Flows
 }
@@ -85,6 +87,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	var services *aggregate.Services
 	var meter *measured.Meter
 	var parts partMetrics
+	handshakeErrors := newHandshakeErrors()
 	c := server.Config{
 		Store:         store,
 		Resources:     resources,
@@ -125,6 +128,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			}
 			c.Metrics.MustRegister(storeFailed(store))
 			creds.reloads.register(c.Metrics)
+			c.Metrics.MustRegister(handshakeErrors)
 			if parts, err = newPartMetrics(o, c.Metrics); err != nil {
 				return err
 			}
@@ -156,7 +160,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	if err != nil {
 		return served{}, err
 	}
-	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter, measured: parts}
+	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter, measured: parts, handshakeErrors: handshakeErrors}
 	if o.servesFlows() {
 		api.flows = flows.New(flows.Options{Server: s, Log: o.Log})
 	}

@@ -322,7 +322,7 @@ func (cp *ControlPlane) newHTTP(config *tls.Config) *http.Server {
 		ReadHeaderTimeout: 32 * time.Second,
 		IdleTimeout:       90 * time.Second,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
-		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
+		ErrorLog:          cp.httpLog(),
 	}
 	h2.Install(s, h2.Options{})
 	return s

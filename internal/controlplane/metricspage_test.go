@@ -2,6 +2,7 @@ package controlplane_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"io"
@@ -54,6 +55,7 @@ func TestMetricsPage(t *testing.T) {
 	admitAndRefuse(t, c)
 	runDeployment(t, c)
 	failToSchedule(t, c)
+	failHandshake(t, cp)
 	loseAPIService(t, c)
 	exceedLimit(t, cp.Config(), maxBody)
 	refuseByLevel(t, c, cp.Config())
@@ -231,6 +233,17 @@ func runDeployment(t *testing.T, c *client.Client) {
 		t.Fatal(err)
 	}
 	waittest.One(t, deployments, "web", "a ready pod", func(d *appsv1.Deployment) bool { return d.Status.ReadyReplicas == 1 })
+}
+
+// failHandshake fails a TLS handshake, and asks for a deprecated kind.
+func failHandshake(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	if _, err := tls.Dial("tcp", strings.TrimPrefix(cp.URL(), "https://"), &tls.Config{}); err == nil {
+		t.Fatal("a client that does not know the CA trusts the server")
+	}
+	if _, err := controlplanetest.Clientset(t, cp).CoreV1().ComponentStatuses().List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // failToSchedule waits until a pod that fits no node is known to be so.

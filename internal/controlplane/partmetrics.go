@@ -7,7 +7,7 @@ import (
 )
 
 // partMetrics count the work of the parts of the client side in this process, over all of their
-// runs. Its zero value counts nothing.
+// runs. Its zero value has no collectors.
 type partMetrics struct {
 	requests  *client.Metrics
 	scheduler *scheduler.Metrics

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"fairlead.dev/internal/server/endpoint"
 )
 
 var (
@@ -17,6 +15,10 @@ var (
 	}}
 	ownDurations = &scale{unit: float64(time.Second), bounds: []int64{
 		50e6, 100e6, 200e6, 400e6, 600e6, 800e6, 1e9, 1250e6, 1500e6, 2e9, 3e9, 4e9, 5e9, 6e9, 8e9, 10e9, 15e9, 20e9, 30e9, 45e9, 60e9,
+	}}
+	// listDurations are those of the states that watches begin with: upstream's.
+	listDurations = &scale{unit: float64(time.Second), bounds: []int64{
+		50e6, 100e6, 200e6, 400e6, 600e6, 800e6, 1e9, 2e9, 4e9, 6e9, 8e9, 10e9, 15e9, 20e9, 30e9, 45e9, 60e9, 90e9, 120e9, 180e9, 300e9,
 	}}
 	// responseSizes are those of responses, from a kilobyte to a gigabyte, and sizes those of events, from 1 KiB to 128 KiB.
 	responseSizes = &scale{unit: 1, bounds: []int64{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}}
@@ -34,13 +36,14 @@ var (
 	eventsDesc   = prometheus.NewDesc("apiserver_watch_events_total", "Events sent to watchers.", ofVersion, nil)
 	sizesDesc    = prometheus.NewDesc("apiserver_watch_events_sizes", "Bytes of the events sent to watchers.", ofVersion, nil)
 	queuedDesc   = prometheus.NewDesc("apiserver_current_inqueue_requests", "Requests that wait for their seats.", []string{"request_kind"}, nil)
-	openDesc     = prometheus.NewDesc("apiserver_longrunning_requests", "Watches that are open.", []string{"verb", "group", "version", "resource", "component"}, nil)
+	openDesc     = prometheus.NewDesc("apiserver_longrunning_requests", "Watches that are open.", ofKind, nil)
+	listsDesc    = prometheus.NewDesc("apiserver_watch_list_duration_seconds", "Time until a watch has sent the state that it was asked to begin with, or has ended, in seconds.", []string{"group", "version", "resource", "scope"}, nil)
 	droppedDesc  = prometheus.NewDesc("apiserver_terminated_watchers_total", "Watchers dropped because they did not read.", ofResource, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{totalDesc, durationDesc, ownDesc, sizeDesc, queuedDesc, eventsDesc, sizesDesc, openDesc, droppedDesc} {
+	for _, d := range []*prometheus.Desc{totalDesc, durationDesc, ownDesc, sizeDesc, queuedDesc, eventsDesc, sizesDesc, openDesc, listsDesc, deprecatedDesc, droppedDesc} {
 		out <- d
 	}
 }
@@ -94,6 +97,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	out <- prometheus.MustNewConstMetric(queuedDesc, prometheus.GaugeValue, float64(m.QueuedReads.Load()), "readOnly")
 	out <- prometheus.MustNewConstMetric(queuedDesc, prometheus.GaugeValue, float64(m.QueuedWrites.Load()), "mutating")
+	m.collectDeprecated(out)
 	m.collectWatches(out)
 }
 
@@ -105,36 +109,4 @@ func (k Route) labels() labels {
 	}
 	group, version, resource := k.names()
 	return labels{metricVerb(k.Verb), dry, group, version, resource, k.Subresource, k.Scope, "apiserver"}
-}
-
-// collectWatches collects the metrics of watches.
-func (m *Metrics) collectWatches(out chan<- prometheus.Metric) {
-	type version struct{ group, version, resource string }
-	type sums struct {
-		events uint64
-		open   int64
-		sizes  counted
-	}
-	all, dropped := map[version]*sums{}, map[[2]string]uint64{}
-	for k, v := range m.watched.Range {
-		ep, w := k.(*endpoint.Endpoint), v.(*WatchCounters)
-		of := version{ep.ServedGVK.Group, ep.ServedGVK.Version, ep.Plural}
-		s := all[of]
-		if s == nil {
-			s = &sums{}
-			all[of] = s
-		}
-		s.events += w.Events.Load()
-		s.open += w.Open.Load()
-		s.sizes.add(&w.Sizes)
-		dropped[[2]string{of.group, of.resource}] += w.Dropped.Load()
-	}
-	for of, s := range all {
-		out <- prometheus.MustNewConstMetric(eventsDesc, prometheus.CounterValue, float64(s.events), of.group, of.version, of.resource)
-		out <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(s.open), "WATCH", of.group, of.version, of.resource, "apiserver")
-		out <- s.sizes.metric(sizesDesc, of.group, of.version, of.resource)
-	}
-	for of, n := range dropped {
-		out <- prometheus.MustNewConstMetric(droppedDesc, prometheus.CounterValue, float64(n), of[0], of[1])
-	}
 }

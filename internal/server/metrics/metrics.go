@@ -22,7 +22,8 @@ type Metrics struct {
 	// QueuedReads and QueuedWrites are the requests that wait for their seats.
 	QueuedReads, QueuedWrites gauge
 	routes                    sync.Map // Route -> *routeCounters
-	watched                   sync.Map // *endpoint -> *WatchCounters
+	watched                   sync.Map // watchScope -> *WatchCounters
+	deprecated                sync.Map // deprecatedAPI -> nil
 }
 
 // Route is the set of labels under which a request is counted.
@@ -49,11 +50,18 @@ func newRouteCounters(k Route) *routeCounters {
 	return r
 }
 
-// WatchCounters counts the watches of one endpoint: the events sent, watchers dropped because they did not read, the bytes
-// of the events, and the watches that are open.
+// watchScope is the set of watches that are counted together.
+type watchScope struct {
+	endpoint *endpoint.Endpoint
+	scope    string
+}
+
+// WatchCounters counts the watches of one endpoint and scope: the events sent, watchers dropped because they did not read, the
+// bytes of the events, the time until the state that a watch was asked to begin with was sent, in nanoseconds, and the watches
+// that are open.
 type WatchCounters struct {
 	Events, Dropped counter
-	Sizes           histogram
+	Sizes, Lists    histogram
 	Open            gauge
 }
 
@@ -110,12 +118,13 @@ func (m *Metrics) Route(k Route) *routeCounters {
 	return found.(*routeCounters)
 }
 
-// Watch returns the counters of the watches of an endpoint.
-func (m *Metrics) Watch(ep *endpoint.Endpoint) *WatchCounters {
-	if w, ok := m.watched.Load(ep); ok {
+// Watch returns the counters of the watches of an endpoint in a scope.
+func (m *Metrics) Watch(ep *endpoint.Endpoint, scope string) *WatchCounters {
+	k := watchScope{ep, scope}
+	if w, ok := m.watched.Load(k); ok {
 		return w.(*WatchCounters)
 	}
-	w, _ := m.watched.LoadOrStore(ep, &WatchCounters{Sizes: newHistogram(sizes)})
+	w, _ := m.watched.LoadOrStore(k, &WatchCounters{Sizes: newHistogram(sizes), Lists: newHistogram(listDurations)})
 	return w.(*WatchCounters)
 }
 
