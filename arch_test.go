@@ -111,6 +111,7 @@ var serverFloors = map[string]int{
 // schedulerFloors gives each folder of internal/scheduler its floor inside the room.
 var schedulerFloors = map[string]int{
 	"cache":         0,
+	"metrics":       0,
 	"framework":     1,
 	"schedulertest": 1,
 	"placement":     2,

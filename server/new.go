@@ -35,6 +35,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	setDefaults(&cfg)
 	cfg.History.Trace, cfg.History.Log = cfg.Trace, cfg.Log
+	requests := &metrics.StoreRequests{}
+	cfg.Metrics.MustRegister(requests)
+	cfg.History.Reads = requests.Reads
 	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
 	if err != nil {
 		return nil, err
@@ -52,10 +55,11 @@ func New(cfg Config) (*Server, error) {
 		s.inflight = inflight.New(-1, -1, cfg.MaxBodyBytes) // which still counts
 		cfg.Metrics.MustRegister(s.fairness)
 	}
-	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), NoWatchList: cfg.NoWatchList, Registry: s.registry}
+	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), NoWatchList: cfg.NoWatchList, Registry: s.registry, Access: metrics.NewAccess()}
+	cfg.Metrics.MustRegister(s.env.Access)
 	s.writer = &write.Writer{Config: write.Config{
 		NoGarbageCollection: cfg.NoGarbageCollection,
-		Environment:         s.env, Store: cfg.Store, Committer: write.StoreCommitter{Store: cfg.Store}, CBOR: cfg.CBOR, EventTTL: cfg.EventTTL, Stale: cfg.Stale,
+		Environment:         s.env, Store: cfg.Store, Committer: write.StoreCommitter{Store: cfg.Store, Requests: requests}, CBOR: cfg.CBOR, EventTTL: cfg.EventTTL, Stale: cfg.Stale,
 	}}
 	s.streams = watch.NewStreams(watch.Config{Log: cfg.Log, Holds: s.holds, WriteTimeout: cfg.WriteTimeout, BookmarkEvery: cfg.BookmarkEvery})
 	s.watches = &read.Watches{Streams: s.streams, Metrics: s.metrics, Compacted: cfg.Store.Compacted, Timeout: cfg.WatchTimeout}
@@ -65,6 +69,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Trace != nil {
 		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))
 	}
+	cfg.Metrics.MustRegister(metrics.BuildInfo(cfg.Version))
 	s.inflight.Register(cfg.Metrics)
 	s.describe()
 	s.Set(cfg.Resources)

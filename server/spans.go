@@ -11,13 +11,13 @@ func (c *serving) beginSpan() {
 }
 
 // endSpan returns a function that calls end and ends the span of the request, if there is one.
-func (c *serving) endSpan(end func()) func() {
+func (c *serving) endSpan(end func(bytes int64)) func(bytes int64) {
 	span, code := c.span, c.Writer.Code
 	if span == nil {
 		return end
 	}
-	return func() {
-		end()
+	return func(bytes int64) {
+		end(bytes)
 		spans.End(span, code)
 	}
 }

@@ -41,6 +41,7 @@ import (
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
+	"github.com/prometheus/client_golang/prometheus"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -61,6 +62,10 @@ type served struct {
 	discovery *discovery.Handler
 	addresses *addressRepair
 	meter     *measured.Meter
+	// measured counts the work of the client side.
+	measured partMetrics
+	// handshakeErrors counts failed TLS handshakes.
+	handshakeErrors prometheus.Counter
 	// flows is nil if FlowSchemas are not served.
 	flows *flows.Flows
 }
@@ -83,6 +88,8 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	var extensions *extension.Extensions
 	var services *aggregate.Services
 	var meter *measured.Meter
+	var parts partMetrics
+	handshakeErrors := newHandshakeErrors()
 	c := server.Config{
 		Store:       store,
 		Resources:   resources,
@@ -127,6 +134,10 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			}
 			c.Metrics.MustRegister(storeFailed(store))
 			creds.reloads.register(c.Metrics)
+			c.Metrics.MustRegister(handshakeErrors)
+			if parts, err = newPartMetrics(o, c.Metrics); err != nil {
+				return err
+			}
 			if err := c.Metrics.Register(services); err != nil {
 				return err
 			}
@@ -158,7 +169,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	if err != nil {
 		return served{}, err
 	}
-	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter}
+	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter, measured: parts, handshakeErrors: handshakeErrors}
 	if o.servesFlows() {
 		api.flows = flows.New(flows.Options{Server: s, Log: o.Log})
 	}

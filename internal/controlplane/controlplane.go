@@ -352,7 +352,7 @@ func (cp *ControlPlane) parts() (all []part) {
 		all = append(all, part{"Controllers", strconv.Itoa(n) + " running", func(ctx context.Context, s clientSide) error { return s.controllers(ctx, o.Controllers) }})
 	}
 	if o.Scheduler {
-		all = append(all, part{"Scheduler", "running", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, o.Scheduling) }})
+		all = append(all, part{"Scheduler", "running", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, cp.measured.in(o.Scheduling)) }})
 	}
 	if o.simulates() {
 		all = append(all, part{"Nodes", strconv.Itoa(o.Nodes) + " simulated", func(ctx context.Context, s clientSide) error { return s.nodes(ctx, o.nodes()) }})
@@ -368,7 +368,7 @@ func (cp *ControlPlane) clientSide() (clientSide, error) {
 	}
 	cert, key := cp.credentials.authority.Signer()
 	return clientSide{
-		wire: inProcess(cp.server, cp.options), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
+		wire: inProcess(cp.server, cp.options, cp.measured), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
 		settings: settings{
 			caBundle: cp.credentials.servingCA,
 			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}, Now: cp.options.realTime()},

@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"crypto/tls"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"regexp"
@@ -46,7 +45,7 @@ func (cp *ControlPlane) newHTTP(config *tls.Config) *http.Server {
 		ReadHeaderTimeout: 32 * time.Second,
 		IdleTimeout:       90 * time.Second,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: streams},
-		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
+		ErrorLog:          cp.httpLog(),
 	}
 	if o.NoHTTP2 {
 		s.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}

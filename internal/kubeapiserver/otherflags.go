@@ -10,10 +10,12 @@ import (
 
 // ignoredFlags cannot change the answer to a request. The reasons are part of the warning.
 var ignoredFlags = map[string][]string{
-	"the server has its own log, traces and metrics": {
+	"the server has its own traces and metrics": {
 		"allow-metric-labels", "allow-metric-labels-manifest", "contention-profiling", "debug-socket-path", "disabled-metrics",
-		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "logging-format", "profiling",
-		"show-hidden-metrics-for-version", "v", "vmodule",
+		"profiling", "show-hidden-metrics-for-version",
+	},
+	"the log is written to stderr at once, with one verbosity": {
+		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "vmodule",
 	},
 	"the store and the watch cache have no such setting": {
 		"default-watch-cache-size", "delete-collection-workers", "etcd-compaction-interval", "etcd-count-metric-poll-period", "etcd-db-metric-poll-interval",
@@ -105,11 +107,7 @@ func (f *otherFlag) isBool() bool {
 func registerOthers(set *pflag.FlagSet, warn func(string)) {
 	add := func(f *otherFlag, usage string) {
 		f.warn = warn
-		shorthand := ""
-		if len(f.name) == 1 {
-			shorthand = f.name
-		}
-		flag := set.VarPF(f, f.name, shorthand, usage)
+		flag := set.VarPF(f, f.name, "", usage)
 		if f.isBool() {
 			flag.NoOptDefVal = "true"
 		}
@@ -124,6 +122,6 @@ func registerOthers(set *pflag.FlagSet, warn func(string)) {
 		if last := fixed.values[len(fixed.values)-1]; last != "" {
 			usage = "fixed to " + last
 		}
-		add(&otherFlag{name: name, fixed: fixed.values, reason: fixed.reason}, usage+": "+fixed.reason)
+		add(&otherFlag{name: name, fixed: fixed.values, reason: fixed.reason, value: fixed.values[0]}, usage+": "+fixed.reason)
 	}
 }
