@@ -295,7 +295,7 @@ func TestKubeAPIServerRefused(t *testing.T) {
 		{"--no-such-flag", "unknown flag: --no-such-flag", 2},
 		{"--oidc-issuer-url=https://idp.example.com", "--oidc-issuer-url=https://idp.example.com: not supported", 2},
 		{"--authorization-mode=ABAC", "--authorization-mode=ABAC: want AlwaysAllow, AlwaysDeny, Node, RBAC or Webhook", 1},
-		{"--enable-admission-plugins=AlwaysPullImages", "--enable-admission-plugins=AlwaysPullImages: Fairlead does not have this plugin", 1},
+		{"--enable-admission-plugins=Nonsense", "enable-admission-plugins plugin \"Nonsense\" is unknown", 1},
 		{"--disable-admission-plugins=Nonsense", `unknown admission plugin "Nonsense"`, 1},
 		{"--feature-gates=Nonsense=true", "unrecognized feature gate: Nonsense", 1},
 		{"--runtime-config=nonsense/v1=true", "Fairlead does not serve nonsense/v1", 1},
