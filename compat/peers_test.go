@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -168,10 +170,13 @@ func startAPIServer(t *testing.T, etcdURL string, program string, args ...string
 		t.Fatal(err)
 	}
 	args = append(args, "--etcd-servers", etcdURL, "--cert-dir", filepath.Join(dir, "certs"),
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "--authorization-mode=RBAC",
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
 		"--token-auth-file", tokens, "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-signing-key-file", key, "--service-account-key-file", key)
+	if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--authorization-config=") }) {
+		args = append(args, "--authorization-mode=RBAC")
+	}
 	kill := start(t, program, args...)
 
 	config := &rest.Config{

@@ -22,6 +22,7 @@ func (c *serving) authenticate() error {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
 	c.User = user
+	c.beginSpan()
 	if err := c.openAudit(); err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (c *serving) serve() error {
 	if c.Info.Path == history.Path {
 		return historyserver.Source{Trace: c.s.cfg.Trace}.Serve(&c.Call)
 	}
-	if err := c.Authorize(c.Info.Verb, c.Info.Name); err != nil {
+	if answered, err := c.AuthorizeRequest(); answered || err != nil {
 		return err
 	}
 	if to := c.findPeer(); to != nil {
@@ -158,15 +158,15 @@ func (c *serving) atEnd() func() {
 func (c *serving) served() func() {
 	route, start, record := c.s.metrics.Route(c.counted()), c.Start, c.Audit
 	if !c.Log.Enabled(c.Context, slog.LevelDebug) {
-		return func() {
+		return c.endSpan(func() {
 			route.Observe(start)
 			record.End()
-		}
+		})
 	}
 	log := c.Log.With("method", c.HTTP.Method, "path", c.HTTP.URL.RequestURI(), "code", c.Writer.Code, "user", c.UserName())
-	return func() {
+	return c.endSpan(func() {
 		route.Observe(start)
 		record.End()
 		log.Debug("served", "took", time.Since(start))
-	}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	oteltrace "go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
@@ -100,6 +101,9 @@ type Config struct {
 
 	// Trace keeps the lives of events; nil is a server without a trace.
 	Trace *trace.Log
+
+	// TracerProvider gets a span of each request; nil records none.
+	TracerProvider oteltrace.TracerProvider
 
 	// Faults are injected faults; nil refuses them.
 	Faults *faults.Set

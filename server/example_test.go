@@ -30,8 +30,11 @@ func Example() {
 			name, _, ok := r.BasicAuth()
 			return &server.User{Name: name}, ok, nil
 		}),
-		Authorizer: server.AuthorizerFunc(func(_ context.Context, a server.Attributes) (bool, string, error) {
-			return a.User.Name == "ada" || a.Verb == "get", "only ada may write", nil
+		Authorizer: server.AuthorizerFunc(func(_ context.Context, a server.Attributes) (server.Decision, string, error) {
+			if a.User.Name == "ada" || a.Verb == "get" {
+				return server.Allow, "", nil
+			}
+			return server.NoOpinion, "only ada may write", nil
 		}),
 	})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
-	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/discovery"
@@ -21,6 +20,7 @@ import (
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/internal/server/write"
 	"fairlead.dev/internal/server/writetrace"
@@ -44,6 +44,9 @@ func New(cfg Config) (*Server, error) {
 		metrics:  metrics.New(cfg.Metrics),
 		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
 	}
+	if cfg.TracerProvider != nil {
+		s.spans = spans.New(cfg.TracerProvider)
+	}
 	if seats := inflight.Seats(cfg.MaxReads, cfg.MaxWrites); cfg.Fairness && seats > 0 {
 		s.fairness = fairness.New(fairness.Options{Seats: seats, Objects: s.objects})
 		s.inflight = inflight.New(-1, -1, cfg.MaxBodyBytes) // which still counts
@@ -63,9 +66,6 @@ func New(cfg Config) (*Server, error) {
 		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))
 	}
 	s.inflight.Register(cfg.Metrics)
-	if cfg.Audit != nil {
-		cfg.Metrics.MustRegister(audit.Metrics{})
-	}
 	s.describe()
 	s.Set(cfg.Resources)
 	if cfg.Wire != nil {

@@ -9,7 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/componentmetrics"
 	"fairlead.dev/internal/server/health"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/serializer"
@@ -32,6 +34,9 @@ func (c *serving) servePath() error {
 		return apistatus.ResourceNotFound()
 	case path == "/metrics":
 		all := prometheus.Gatherers{c.s.cfg.Metrics}
+		if c.s.cfg.Audit != nil {
+			all = append(all, componentmetrics.Gatherer(audit.MetricPrefix))
+		}
 		if more := c.s.cfg.MoreMetrics; more != nil {
 			all = append(all, more)
 		}

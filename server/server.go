@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/read"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/internal/server/write"
 	"fairlead.dev/storage"
@@ -35,6 +36,7 @@ type Server struct {
 	env      *call.Environment
 	metrics  *metrics.Metrics
 	inflight *inflight.Limits
+	spans    *spans.Recorder // nil if requests are not recorded
 	// fairness is nil if requests are only counted against inflight's limits.
 	fairness *fairness.Dispatcher
 	sizes    sizes

@@ -15,6 +15,17 @@ type AuthenticatorFunc = auth.AuthenticatorFunc
 // Attributes describe a request to an Authorizer.
 type Attributes = auth.Attributes
 
+// Decision is the answer of an Authorizer.
+type Decision = auth.Decision
+
+// The decisions. A request is allowed by Allow only; an Authorizer that asks others goes on after NoOpinion and stops at
+// Deny.
+const (
+	NoOpinion = auth.NoOpinion
+	Allow     = auth.Allow
+	Deny      = auth.Deny
+)
+
 // Authorizer decides whether a request is allowed. The reason is part of the message of a 403. It must be safe for
 // concurrent use.
 type Authorizer = auth.Authorizer

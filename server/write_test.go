@@ -61,8 +61,8 @@ func TestForbiddenAndUnauthorized(t *testing.T) {
 			name := r.Header.Get("User")
 			return &auth.User{Name: name}, name != "", nil
 		})
-		cfg.Authorizer = auth.AuthorizerFunc(func(_ ctx, a auth.Attributes) (bool, string, error) {
-			return a.User.Name == "root" || a.Path == "/version", "no rule", nil
+		cfg.Authorizer = auth.AuthorizerFunc(func(_ ctx, a auth.Attributes) (auth.Decision, string, error) {
+			return auth.AllowIf(a.User.Name == "root" || a.Path == "/version"), "no rule", nil
 		})
 	})
 	c.talk([]exchange{

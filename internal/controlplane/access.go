@@ -1,26 +1,21 @@
 package controlplane
 
 import (
+	"context"
 	"crypto"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"slices"
 	"time"
 
 	"fairlead.dev/internal/controlplane/pki"
-	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/chain"
+	"fairlead.dev/internal/server/auth/externaljwt"
+	"fairlead.dev/internal/server/auth/jwt"
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/internal/server/auth/webhook"
 	"k8s.io/client-go/util/keyutil"
-)
-
-// The names of authorizers in Access.Authorization, those of kube-apiserver's --authorization-mode.
-const (
-	AuthorizeAlwaysAllow = "AlwaysAllow"
-	AuthorizeAlwaysDeny  = "AlwaysDeny"
-	AuthorizeNode        = "Node"
-	AuthorizeRBAC        = "RBAC"
-	AuthorizeWebhook     = "Webhook"
 )
 
 // Access replaces parts of the server's own authentication and authorization, as the flags of kube-apiserver do. The
@@ -37,13 +32,17 @@ type Access struct {
 	TokenWebhook webhook.TokenOptions
 	// NoBootstrapTokens refuses the tokens by which nodes join.
 	NoBootstrapTokens bool
-	// NoAnonymous answers requests without credentials by 401.
-	NoAnonymous bool
+	// AuthenticationConfigFile is an AuthenticationConfiguration; see package internal/server/auth/jwt. It is read again when it
+	// changes. Issuer is an OpenID Connect issuer without such a file.
+	AuthenticationConfigFile string
+	Issuer                   jwt.Issuer
+	// NoAnonymous answers requests without credentials by 401. FixedAnonymous refuses a file that configures them too.
+	NoAnonymous, FixedAnonymous bool
 
-	// Authorization has the names of the authorizers to ask, in order; nil is Node and RBAC. AuthorizationWebhook
-	// configures Webhook.
-	Authorization        []string
-	AuthorizationWebhook webhook.Options
+	// AuthorizationConfigFile is an AuthorizationConfiguration; see package internal/server/auth/chain. It is read again when
+	// it changes. Without a file, Authorization has the authorizers to ask; without types they are Node and RBAC.
+	AuthorizationConfigFile string
+	Authorization           chain.Modes
 
 	// Issuers are the names of the service account issuer: the first is in new tokens, all are accepted. Nil is that
 	// of a cluster made by kubeadm. Audiences are those of the API server; nil is the first issuer.
@@ -52,6 +51,9 @@ type Access struct {
 	// further keys whose tokens are accepted.
 	SigningKeyFile string
 	KeyFiles       []string
+	// SigningEndpoint is the socket of a program that signs service account tokens in place of a key, and has the keys that
+	// verify them; see package internal/server/auth/externaljwt.
+	SigningEndpoint string
 	// MaxTokenExpiration bounds how long requested service account tokens are valid; 0 is no bound.
 	MaxTokenExpiration time.Duration
 
@@ -66,8 +68,8 @@ const DefaultIssuer = "https://kubernetes.default.svc.cluster.local"
 
 // setDefaults sets what is not configured to the values of a cluster made by kubeadm.
 func (a *Access) setDefaults() {
-	if a.Authorization == nil {
-		a.Authorization = []string{AuthorizeNode, AuthorizeRBAC}
+	if a.Authorization.Types == nil {
+		a.Authorization.Types = []string{chain.Node, chain.RBAC}
 	}
 	if a.Issuers == nil {
 		a.Issuers = []string{DefaultIssuer}
@@ -79,9 +81,6 @@ func (a *Access) setDefaults() {
 		a.ServiceCIDR = DefaultServiceCIDR
 	}
 }
-
-// authorizes reports whether the authorizer is asked.
-func (a *Access) authorizes(name string) bool { return slices.Contains(a.Authorization, name) }
 
 // credentials are the keys and certificates of a control plane, those of the files in Access or else its authority's,
 // and the authenticators and authorizers that files configure.
@@ -98,17 +97,23 @@ type credentials struct {
 	verifying []crypto.PublicKey
 	// tokens verifies the tokens of the token file; nil without one.
 	tokens token.Verifier
+	// issued verifies the tokens of OpenID Connect issuers.
+	issued *jwt.Tokens
 	// tokenWebhook is asked about other tokens; nil without one.
 	tokenWebhook token.Verifier
-	// webhook is the authorizer Webhook; nil without one.
-	webhook auth.Authorizer
+	// authorizers are asked about requests.
+	authorizers *chain.Chain
+	// external signs tokens in place of signing; nil without one.
+	external *externaljwt.Signer
 	// reloads are the files that are read again.
 	reloads *reloads
+	// uses end the connections of issued and external.
+	uses *uses
 }
 
 // loadCredentials reads the files. The credentials are complete once they have an authority.
-func loadCredentials(a *Access, s *Serving) (c credentials, err error) {
-	c = credentials{clientCAs: newAuthorities(), frontProxyCAs: newAuthorities(), serving: &servingCertificates{}, reloads: newReloads()}
+func loadCredentials(ctx context.Context, a *Access, s *Serving, log *slog.Logger) (c credentials, err error) {
+	c = credentials{clientCAs: newAuthorities(), frontProxyCAs: newAuthorities(), serving: &servingCertificates{}, reloads: newReloads(), uses: newUses()}
 	if err := c.readAuthorities("client CA", c.clientCAs, a.ClientCAFile); err != nil {
 		return c, err
 	}
@@ -131,10 +136,13 @@ func loadCredentials(a *Access, s *Serving) (c credentials, err error) {
 			return c, err
 		}
 	}
-	if a.authorizes(AuthorizeWebhook) {
-		c.webhook, err = webhook.New(a.AuthorizationWebhook)
+	if err := c.loadAuthorizers(a); err != nil {
+		return c, err
 	}
-	return c, err
+	if err := c.loadIssuers(a); err != nil {
+		return c, err
+	}
+	return c, c.connectSigner(ctx, a, log)
 }
 
 func (c *credentials) readAuthorities(name string, into authorities, path string) error {

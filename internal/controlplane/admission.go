@@ -31,8 +31,8 @@ type Admission struct {
 	Tolerations admission.DefaultTolerationSeconds
 }
 
-// chain returns the admission plugins of a server. It registers their metrics.
-func (o Options) chain(c *server.Config, s *server.Server, authorizer auth.Authorizer, grants *rbac.Authorizer) (admission.Chain, error) {
+// plugins returns the admission plugins of a server. It registers their metrics. grants is nil without the authorizer RBAC.
+func (o Options) plugins(c *server.Config, s *server.Server, authorizer auth.Authorizer, grants *rbac.Authorizer) (admission.Chain, error) {
 	own, err := newOwnWrites(s)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (o Options) chain(c *server.Config, s *server.Server, authorizer auth.Autho
 	if ao.Dynamic, err = of.dynamic(c, s, authorizer); err != nil {
 		return nil, err
 	}
-	if o.Access.authorizes(AuthorizeRBAC) {
+	if grants != nil {
 		ao.RBAC = grants
 	}
 	chain := slices.DeleteFunc(admission.Default(ao), func(p admission.Plugin) bool {

@@ -21,15 +21,19 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/cert"
+	"fairlead.dev/internal/server/auth/chain"
+	"fairlead.dev/internal/server/auth/jwt"
 	"fairlead.dev/internal/server/auth/rbac"
 	"fairlead.dev/internal/server/auth/review"
 	"fairlead.dev/internal/server/auth/token"
+	"fairlead.dev/internal/server/componentmetrics"
 	"fairlead.dev/internal/server/discovery"
 	"fairlead.dev/internal/server/extension"
 	"fairlead.dev/internal/server/flows"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/internal/server/reach"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/ui"
 	measured "fairlead.dev/internal/server/usage"
 	"fairlead.dev/internal/storage/encryption"
@@ -63,7 +67,7 @@ type served struct {
 
 // newServer assembles the API server over a store: authentication, authorization,
 // admission, discovery and OpenAPI. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, keys *encryption.Keys, creds credentials, auditor *server.Auditor, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
+func newServer(ctx context.Context, o Options, store store, keys *encryption.Keys, creds credentials, auditor *server.Auditor, recorded spans.Provider, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
 	resources := known.builtin
 	if resources == nil {
 		resources = builtinResources(o)
@@ -101,7 +105,8 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 		Flags:         o.Flags,
 		BookmarkEvery: o.pace().bookmarks,
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
-		Fairness: o.fairness(),
+		Fairness:    o.fairness(),
+		MoreMetrics: componentmetrics.Gatherer(slices.Concat(encryption.MetricPrefixes, chain.MetricPrefixes, jwt.MetricPrefixes)...),
 
 		NoGarbageCollection:      o.NoGarbageCollection,
 		WatchTimeout:             o.HTTP.WatchTimeout,
@@ -144,6 +149,9 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(o.fairness(), services.Registered)...)
 			return nil
 		},
+	}
+	if recorded != nil {
+		c.TracerProvider = recorded
 	}
 	if keys != nil {
 		encrypt(&c, keys)
@@ -219,12 +227,22 @@ func withoutVersions(all []*resource.Resource, disabled []schema.GroupVersion) (
 func guard(c *server.Config, s *server.Server, options Options, creds credentials, url string, page *ui.Page, roles *rbac.Shared) error {
 	access := options.Access
 	objects := s.Lookup()
-	signer, err := token.NewIssuer(access.Issuers, creds.signing, creds.verifying...)
+	signer, err := creds.signer()
 	if err != nil {
 		return err
 	}
-	accounts := token.NewAccounts(signer, access.Audiences, token.LivingIn(objects))
+	issuer := token.NewIssuer(access.Issuers, signer)
+	accounts := token.NewAccounts(issuer, access.Audiences, token.LivingIn(objects))
 	accounts.MaxExpiration, accounts.NoExtension = access.MaxTokenExpiration, options.Tokens.NoExtension
+	if creds.external != nil {
+		longest := creds.external.MaxExpiration()
+		accounts.MaxExpiration, accounts.MaxExtended = cmp.Or(access.MaxTokenExpiration, longest), longest
+		for _, m := range creds.external.Collectors() {
+			if err := c.Metrics.Register(m); err != nil {
+				return err
+			}
+		}
+	}
 	verifier := token.Union{accounts}
 	if creds.tokens != nil {
 		verifier = token.Union{token.ForServer(access.Audiences, creds.tokens), accounts}
@@ -232,8 +250,9 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if !access.NoBootstrapTokens {
 		verifier = append(verifier, token.ForServer(access.Audiences, token.Bootstrap(objects)))
 	}
+	verifier = append(verifier, token.ForServer(access.Audiences, loggedTokens{creds.issued, options.Log, "an issuer's token is invalid"}))
 	if creds.tokenWebhook != nil {
-		verifier = append(verifier, loggedTokens{creds.tokenWebhook, options.Log})
+		verifier = append(verifier, loggedTokens{creds.tokenWebhook, options.Log, "the token webhook refused a token or failed"})
 	}
 	grants := rbac.New(rbac.Caches{
 		Shared:              roles,
@@ -252,24 +271,26 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 		token.Authenticator(verifier),
 		page,
 	)
-	if !access.NoAnonymous {
-		c.Authenticator = auth.WithAnonymous(c.Authenticator)
+	if paths, allowed := creds.anonymous(access); allowed {
+		c.Authenticator = auth.WithAnonymous(c.Authenticator, paths...)
 	}
 	c.Authenticator = cert.WithoutHeaders(c.Authenticator, cert.StandardHeaders(), access.FrontProxy.Headers)
-	if c.Authorizer, err = authorizer(s, access, grants, creds.webhook); err != nil {
+	c.Authorizer = authorizer(s, creds.authorizers, grants)
+	if err := c.Metrics.Register(creds.authorizers.Metrics()); err != nil {
 		return err
 	}
-	if c.Admission, err = options.chain(c, s, c.Authorizer, grants); err != nil {
+	rules := grants
+	if !creds.authorizers.Has(chain.RBAC) {
+		rules = nil
+	}
+	if c.Admission, err = options.plugins(c, s, c.Authorizer, rules); err != nil {
 		return err
 	}
-	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: grants.Policy, Tokens: verifier})
+	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Types: creds.authorizers.Types, Policy: grants.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
 	}
-	keys, err := signer.Handler(cmp.Or(options.Tokens.KeysURI, url+token.KeysPath))
-	if err != nil {
-		return err
-	}
+	keys := issuer.Handler(cmp.Or(options.Tokens.KeysURI, url+token.KeysPath))
 	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, why.Path: explained(s), lives.MapPath: mapped(s)}
 	if options.Front == nil { // which does not serve the page
 		c.Paths[ui.LinksPath] = page.Links()

@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/token"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/ui"
 	"fairlead.dev/internal/storage/encryption"
 	"fairlead.dev/server"
@@ -55,6 +56,8 @@ type ControlPlane struct {
 	credentials credentials
 	// auditor records the requests; nil without an audit log.
 	auditor *server.Auditor
+	// spans is where spans of requests go; nil for requests that are not recorded.
+	spans spans.Provider
 	served
 	// started records the progress of Start.
 	started stages
@@ -129,7 +132,8 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	if cp.base != nil {
 		cp.credentials = cp.base.credentials
-	} else if cp.credentials, err = loadCredentials(&o.Access, &o.Serving); err != nil {
+		cp.credentials.uses.share()
+	} else if cp.credentials, err = loadCredentials(ctx, &o.Access, &o.Serving, o.Log); err != nil {
 		return err
 	}
 	if err := cp.listen(); err != nil {
@@ -144,7 +148,10 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.auditor, err = cp.openAudit(); err != nil {
 		return err
 	}
-	if cp.served, err = newServer(ctx, o, cp.serverStore(), cp.keys, cp.credentials, cp.auditor, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
+	if cp.spans, err = cp.openTracing(); err != nil {
+		return err
+	}
+	if cp.served, err = newServer(ctx, o, cp.serverStore(), cp.keys, cp.credentials, cp.auditor, cp.spans, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
 		return err
 	}
 	cp.started.reach(assembled)
@@ -457,7 +464,7 @@ func (cp *ControlPlane) URL() string {
 // Advertised is the address at which other machines reach the server.
 func (cp *ControlPlane) Advertised() netip.AddrPort { return cp.advertised }
 
-// Trace is the log of the lives of events, nil if there is none.
+// Trace is the log of the lives of events, nil without one.
 func (cp *ControlPlane) Trace() *trace.Log { return cp.options.Trace }
 
 // PageURL is a link to the page, which logs in as the kubeconfig's user, once, within a

@@ -88,7 +88,7 @@ func (s encryptedStore) Err() error { return s.under.Err() }
 
 // encrypt makes the server encrypt the values of its store.
 func encrypt(c *server.Config, keys *encryption.Keys) {
-	c.History.Open, c.Stale, c.MoreMetrics = keys.Open, keys.StaleIn(c.Store), encryption.Metrics
+	c.History.Open, c.Stale = keys.Open, keys.StaleIn(c.Store)
 }
 
 // encryptionHooks are the checks that encryption adds to those of the server.

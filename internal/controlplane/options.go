@@ -86,6 +86,9 @@ type Options struct {
 	Termination Termination
 	// Access configures authentication and authorization.
 	Access Access
+	// TracingConfigFile is a TracingConfiguration, which says where spans of requests go; "" records none. Forks and control
+	// planes of a Host are not recorded.
+	TracingConfigFile string
 	// Tokens configures service account tokens.
 	Tokens AccountTokens
 	// Admission configures the admission plugins.

@@ -47,6 +47,7 @@ func (cp *ControlPlane) shutdown() error {
 	if cp.auditor != nil {
 		_ = within(auditPatience, func() error { cp.auditor.Close(); return nil })
 	}
+	cp.closeTracing()
 	cp.addresses.close()
 	if cp.beforeClose != nil {
 		cp.beforeClose()
@@ -55,6 +56,7 @@ func (cp *ControlPlane) shutdown() error {
 		errs = append(errs, cp.store.Close())
 	}
 	cp.keys.Close()
+	cp.credentials.uses.close()
 	return errors.Join(ignoreCancel(errs)...)
 }
 

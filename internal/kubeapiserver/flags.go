@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/server/auth/chain"
 	"fairlead.dev/internal/serverflags"
 	"github.com/spf13/pflag"
 )
@@ -26,7 +27,7 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.IntVar(&f.port, "secure-port", 6443, "port to serve HTTPS on")
 	set.StringVar(&f.certDir, "cert-dir", "", "directory of apiserver.crt and apiserver.key, which are made if they do not exist")
 	f.options.Access = controlplane.Access{
-		Authorization: []string{controlplane.AuthorizeAlwaysAllow}, NoBootstrapTokens: true,
+		Authorization: chain.Modes{Types: []string{chain.AlwaysAllow}}, NoBootstrapTokens: true,
 		ServiceCIDR: netip.MustParsePrefix("10.0.0.0/24"),
 	}
 	f.options.Admission = controlplane.Admission{Disabled: serverflags.ByRequest, NoPrivileged: true}

@@ -13,7 +13,7 @@ var ignoredFlags = map[string][]string{
 	"the server has its own log, traces and metrics": {
 		"allow-metric-labels", "allow-metric-labels-manifest", "contention-profiling", "debug-socket-path", "disabled-metrics",
 		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "logging-format", "profiling",
-		"show-hidden-metrics-for-version", "tracing-config-file", "v", "vmodule",
+		"show-hidden-metrics-for-version", "v", "vmodule",
 	},
 	"the store and the watch cache have no such setting": {
 		"default-watch-cache-size", "delete-collection-workers", "etcd-compaction-interval", "etcd-count-metric-poll-period", "etcd-db-metric-poll-interval",
@@ -50,28 +50,15 @@ type fixedFlag struct {
 }
 
 const (
-	noOIDC = "the server does not verify the tokens of an OpenID Connect provider"
 	noABAC = "the server has no authorizer ABAC"
 )
 
 var fixedFlags = map[string]fixedFlag{
-	"authentication-config":            {[]string{""}, "the server is configured by the other flags of authentication"},
-	"authorization-config":             {[]string{""}, "the server is configured by --authorization-mode and --authorization-webhook-*"},
-	"authorization-policy-file":        {[]string{""}, noABAC},
-	"egress-selector-config-file":      {[]string{""}, "the server connects to nodes, webhooks and etcd directly"},
-	"etcd-servers-overrides":           {[]string{""}, "all resources are in one store, with one revision"},
-	"oidc-ca-file":                     {[]string{""}, noOIDC},
-	"oidc-client-id":                   {[]string{""}, noOIDC},
-	"oidc-groups-claim":                {[]string{""}, noOIDC},
-	"oidc-groups-prefix":               {[]string{""}, noOIDC},
-	"oidc-issuer-url":                  {[]string{""}, noOIDC},
-	"oidc-required-claim":              {[]string{""}, noOIDC},
-	"oidc-signing-algs":                {[]string{"RS256"}, noOIDC},
-	"oidc-username-claim":              {[]string{"sub"}, noOIDC},
-	"oidc-username-prefix":             {[]string{""}, noOIDC},
-	"service-account-lookup":           {[]string{"true"}, "the server always asks whether a token's objects exist"},
-	"service-account-signing-endpoint": {[]string{""}, "the server signs tokens by a key of its own or of a file"},
-	"storage-backend":                  {[]string{"", "etcd3"}, "the store is the embedded one, or etcd by version 3 of its API"},
+	"authorization-policy-file":   {[]string{""}, noABAC},
+	"egress-selector-config-file": {[]string{""}, "the server connects to nodes, webhooks and etcd directly"},
+	"etcd-servers-overrides":      {[]string{""}, "all resources are in one store, with one revision"},
+	"service-account-lookup":      {[]string{"true"}, "the server always asks whether a token's objects exist"},
+	"storage-backend":             {[]string{"", "etcd3"}, "the store is the embedded one, or etcd by version 3 of its API"},
 }
 
 // otherFlag is the value of a flag that has no effect.

@@ -12,6 +12,7 @@ import (
 type Flags struct {
 	serving        serving
 	authentication authentication
+	authorization  authorization
 	admission      plugins
 	network        network
 	emulation      emulation
@@ -30,9 +31,10 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f.serving.register(set, &o.Serving)
 	registerKubelets(set, &o.Kubelets)
 	f.authentication.register(set, &o.Access)
-	registerAuthorization(set, &o.Access)
+	f.authorization.register(set, &o.Access)
 	f.admission.register(set, &o.Admission)
 	registerAudit(set, &o.Audit)
+	set.StringVar(&o.TracingConfigFile, "tracing-config-file", "", "file with a TracingConfiguration: the OpenTelemetry receiver of spans of requests, and how many are recorded")
 	f.network.register(set, o)
 	f.emulation.register(set)
 	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
@@ -51,10 +53,10 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	if err := f.serving.complete(&o.Serving); err != nil {
 		return err
 	}
-	if err := f.authentication.complete(&o.Access); err != nil {
+	if err := f.authorization.complete(&o.Access); err != nil {
 		return err
 	}
-	if err := checkAuthorization(&o.Access); err != nil {
+	if err := f.authentication.complete(&o.Access); err != nil {
 		return err
 	}
 	if err := f.admission.complete(&o.Admission); err != nil {

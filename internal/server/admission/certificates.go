@@ -150,7 +150,7 @@ func (p Certificates) may(ctx context.Context, u *auth.User, verb, signer string
 		a := auth.Attributes{
 			User: u, Verb: verb, Group: "certificates.k8s.io", Version: "*", Resource: "signers", Name: name, IsResource: true,
 		}
-		if ok, _, _ := p.Authorizer.Authorize(ctx, a); ok {
+		if d, _, _ := p.Authorizer.Authorize(ctx, a); d == auth.Allow {
 			return true
 		}
 	}

@@ -59,8 +59,8 @@ func TestNodeRestriction(t *testing.T) {
 		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "disk"}}}}}
 	w["csidrivers"] = []metav1.Object{&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "disk"}, Spec: storagev1.CSIDriverSpec{TokenRequests: []storagev1.TokenRequest{{Audience: "disks"}}}}}
 	w["serviceaccounts"][0].(*corev1.ServiceAccount).UID = "sa"
-	allowed := auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
-		return a.Verb == "request-serviceaccounts-token-audience" && a.Resource == "granted" && a.Name == "default" && a.Namespace == "shop", "", nil
+	allowed := auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
+		return auth.AllowIf(a.Verb == "request-serviceaccounts-token-audience" && a.Resource == "granted" && a.Name == "default" && a.Namespace == "shop"), "", nil
 	})
 	p := admission.NodeRestriction{Lookup: w, Authorizer: allowed}
 	audiences := func(list ...string) *authenticationv1.TokenRequest {

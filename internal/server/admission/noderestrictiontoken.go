@@ -72,11 +72,11 @@ func (w nodeWrite) may(verb, resource, name string) (bool, error) {
 	if w.Authorizer == nil {
 		return false, nil
 	}
-	allowed, _, err := w.Authorizer.Authorize(w.ctx, auth.Attributes{
+	d, _, err := w.Authorizer.Authorize(w.ctx, auth.Attributes{
 		User: w.r.User, Verb: verb, IsResource: true, Group: w.r.Resource.Group, Version: w.r.Version,
 		Namespace: w.r.Namespace, Resource: resource, Name: name,
 	})
-	return allowed, err
+	return d == auth.Allow, err
 }
 
 // mounts reports whether a volume of the pod uses tokens for the audience: a projected one, or one of a CSI driver

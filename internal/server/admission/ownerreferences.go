@@ -38,11 +38,11 @@ func (p OwnerReferencesPermissionEnforcement) Validate(ctx context.Context, r *R
 		return nil
 	}
 	if r.Verb == Update { // a new object is the user's own
-		ok, reason, err := p.Authorizer.Authorize(ctx, auth.Attributes{
+		d, reason, err := p.Authorizer.Authorize(ctx, auth.Attributes{
 			User: r.User, Verb: "delete", IsResource: true, Group: r.Resource.Group, Version: r.Version,
 			Resource: r.Resource.Plural, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
 		})
-		if !ok {
+		if d != auth.Allow {
 			return forbid(r, fmt.Errorf("cannot set an ownerRef on a resource you can't delete: %v, %v", reason, err))
 		}
 	}
@@ -51,7 +51,7 @@ func (p OwnerReferencesPermissionEnforcement) Validate(ctx context.Context, r *R
 		return nil
 	}
 	finalizers := auth.Attributes{User: r.User, Verb: "update", IsResource: true, Group: "*", Version: "*", Resource: "*", Subresource: "finalizers", Name: "*"}
-	if ok, _, _ := p.Authorizer.Authorize(ctx, finalizers); ok {
+	if d, _, _ := p.Authorizer.Authorize(ctx, finalizers); d == auth.Allow {
 		return nil
 	}
 	for _, ref := range blocking {
@@ -85,7 +85,7 @@ func (p OwnerReferencesPermissionEnforcement) mayFinalize(ctx context.Context, r
 		if row.Namespaced {
 			a.Namespace = r.Namespace
 		}
-		if ok, reason, err := p.Authorizer.Authorize(ctx, a); !ok {
+		if d, reason, err := p.Authorizer.Authorize(ctx, a); d != auth.Allow {
 			return fmt.Errorf("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: %v, %v", reason, err)
 		}
 	}

@@ -234,8 +234,8 @@ func TestAttest(t *testing.T) {
 			`clustertrustbundles.certificates.k8s.io "b" is forbidden: user not permitted to attest for signerName "example.com/x"`},
 		{"a collector's change", "", bundle("example.com/x", func(b *certificatesv1.ClusterTrustBundle) { b.Finalizers = []string{"example.com/f"} }), bundle("example.com/x", nil), ""},
 	} {
-		p := admission.Certificates{Authorizer: auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
-			return a.Verb == "attest" && a.Group == "certificates.k8s.io" && a.Resource == "signers" && a.Name == c.may, "", nil
+		p := admission.Certificates{Authorizer: auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
+			return auth.AllowIf(a.Verb == "attest" && a.Group == "certificates.k8s.io" && a.Resource == "signers" && a.Name == c.may), "", nil
 		})}
 		verb := admission.Create
 		var old runtime.Object
@@ -268,8 +268,8 @@ func TestPodCertificateSigner(t *testing.T) {
 		{"another signer", "example.com/y", denied,
 			`PodCertificateRequest.certificates.k8s.io "r" is invalid: spec.signerName: Forbidden: User "ann" is not permitted to "sign" for signer "example.com/x"`},
 	} {
-		p := admission.Certificates{Authorizer: auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
-			return a.Verb == "sign" && a.Group == "certificates.k8s.io" && a.Resource == "signers" && a.Name == c.may, "", nil
+		p := admission.Certificates{Authorizer: auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
+			return auth.AllowIf(a.Verb == "sign" && a.Group == "certificates.k8s.io" && a.Resource == "signers" && a.Name == c.may), "", nil
 		})}
 		r := request(admission.Update, "podcertificaterequests", "shop", "r", c.new, pending)
 		r.Subresource, r.User = "status", &auth.User{Name: "ann"}
@@ -284,8 +284,8 @@ func TestPodCertificateSigner(t *testing.T) {
 }
 
 func TestCertificates(t *testing.T) {
-	only := auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
-		return a.Verb == "approve" && a.Resource == "signers" && a.Name == "example.com/*", "", nil
+	only := auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
+		return auth.AllowIf(a.Verb == "approve" && a.Resource == "signers" && a.Name == "example.com/*"), "", nil
 	})
 	p := admission.Certificates{Authorizer: only}
 	csr := &certificatesv1.CertificateSigningRequest{Spec: certificatesv1.CertificateSigningRequestSpec{SignerName: "example.com/x", Username: "root", Groups: []string{"system:masters"}}}
@@ -331,9 +331,9 @@ func TestEscalation(t *testing.T) {
 		ClusterRoleBindings: []*rbacv1.ClusterRoleBinding{binding("reader", "ann"), binding("binder", "ann")},
 	})
 	p := admission.RBACEscalation{
-		Authorizer: auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
+		Authorizer: auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
 			ok, why := policy.Authorize(a)
-			return ok, why, nil
+			return auth.AllowIf(ok), why, nil
 		}),
 		Policy: func(context.Context) (*rbac.Policy, error) { return policy, nil },
 	}

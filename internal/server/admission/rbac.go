@@ -113,7 +113,7 @@ func (p RBACEscalation) binding(ctx context.Context, r *Request, ref rbacv1.Role
 
 // unless runs check unless the user may do a.
 func (p RBACEscalation) unless(ctx context.Context, r *Request, a auth.Attributes, check func(*rbac.Policy) error) error {
-	if ok, _, _ := p.Authorizer.Authorize(ctx, a); ok {
+	if d, _, _ := p.Authorizer.Authorize(ctx, a); d == auth.Allow {
 		return nil
 	}
 	policy, err := p.Policy(ctx)

@@ -51,8 +51,8 @@ func TestInProcess(t *testing.T) {
 
 func TestImpersonate(t *testing.T) {
 	root := &auth.User{Name: "root"}
-	may := auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
-		return a.Verb == "impersonate" && a.User == root && a.Name != "admin", "because", nil
+	may := auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
+		return auth.AllowIf(a.Verb == "impersonate" && a.User == root && a.Name != "admin"), "because", nil
 	})
 	type h = http.Header
 	for _, c := range []struct {

@@ -51,12 +51,13 @@ func anonymous() *User {
 	return &User{Name: AnonymousUser, Groups: []string{AllUnauthenticated}}
 }
 
-// WithAnonymous makes a request without credentials for a one of system:anonymous. Invalid credentials are still
-// refused.
-func WithAnonymous(a Authenticator) Authenticator {
+// WithAnonymous makes a request without credentials for a one of system:anonymous, at the paths only if there are any.
+// Invalid credentials are still refused.
+func WithAnonymous(a Authenticator, paths ...string) Authenticator {
+	paths = slices.Clone(paths)
 	return AuthenticatorFunc(func(r *http.Request) (*User, bool, error) {
 		u, ok, err := a.Authenticate(r)
-		if ok || err != nil {
+		if ok || err != nil || len(paths) > 0 && !slices.Contains(paths, r.URL.Path) {
 			return u, ok, err
 		}
 		return anonymous(), true, nil

@@ -1,10 +1,6 @@
 package auth
 
-import (
-	"context"
-	"slices"
-	"strings"
-)
+import "context"
 
 // Attributes describe the request to be authorized. For a resource, IsResource is true and Path may be empty; for
 // any other request only User, Verb (the HTTP method in lower case) and Path count.
@@ -21,53 +17,49 @@ type Attributes struct {
 	Fields string
 }
 
+// Decision is the answer of an Authorizer.
+type Decision int
+
+const (
+	// NoOpinion leaves the decision to other authorizers. A request that no authorizer allows is forbidden.
+	NoOpinion Decision = iota
+	// Allow allows the request, and Deny forbids it, whatever authorizers that come later would say.
+	Allow
+	Deny
+)
+
+// AllowIf returns Allow if ok is true, and NoOpinion otherwise.
+func AllowIf(ok bool) Decision {
+	if ok {
+		return Allow
+	}
+	return NoOpinion
+}
+
 // Authorizer decides whether a request is allowed.
 type Authorizer interface {
-	Authorize(ctx context.Context, a Attributes) (ok bool, reason string, err error)
+	Authorize(ctx context.Context, a Attributes) (d Decision, reason string, err error)
 }
 
 // AuthorizerFunc adapts a function to an Authorizer.
-type AuthorizerFunc func(ctx context.Context, a Attributes) (bool, string, error)
+type AuthorizerFunc func(ctx context.Context, a Attributes) (Decision, string, error)
 
 // Authorize calls f.
-func (f AuthorizerFunc) Authorize(ctx context.Context, a Attributes) (bool, string, error) {
+func (f AuthorizerFunc) Authorize(ctx context.Context, a Attributes) (Decision, string, error) {
 	return f(ctx, a)
 }
 
-// AllowAll allows everything, for tests.
-var AllowAll Authorizer = AuthorizerFunc(func(context.Context, Attributes) (bool, string, error) {
-	return true, "", nil
+// AllowAll allows everything.
+var AllowAll Authorizer = AuthorizerFunc(func(context.Context, Attributes) (Decision, string, error) {
+	return Allow, "", nil
 })
 
 // Privileged allows system:masters everything and asks a for other users.
 func Privileged(a Authorizer) Authorizer {
-	return AuthorizerFunc(func(ctx context.Context, at Attributes) (bool, string, error) {
+	return AuthorizerFunc(func(ctx context.Context, at Attributes) (Decision, string, error) {
 		if at.User != nil && at.User.InGroup(MastersGroup) {
-			return true, "", nil
+			return Allow, "", nil
 		}
 		return a.Authorize(ctx, at)
-	})
-}
-
-// AnyOf returns an Authorizer that asks each of list in turn until one allows the request. If all deny it, it returns
-// all reasons and the first error.
-func AnyOf(list ...Authorizer) Authorizer {
-	list = slices.Clone(list)
-	return AuthorizerFunc(func(ctx context.Context, a Attributes) (bool, string, error) {
-		var reasons []string
-		var first error
-		for _, z := range list {
-			ok, reason, err := z.Authorize(ctx, a)
-			if ok {
-				return true, reason, nil
-			}
-			if reason != "" {
-				reasons = append(reasons, reason)
-			}
-			if first == nil {
-				first = err
-			}
-		}
-		return false, strings.Join(reasons, "\n"), first
 	})
 }

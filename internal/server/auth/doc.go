@@ -7,9 +7,9 @@
 //     of its kind, in which case the next one is asked; or an error if the
 //     credentials are invalid, in which case the request ends with 401
 //     whatever the others would return.
-//   - An Authorizer allows or denies Attributes. A denial has a reason only if
-//     there is one worth reporting. A denial with an error is not certain, but
-//     is still a denial.
+//   - An Authorizer allows or denies Attributes, or has no opinion. A decision
+//     has a reason only if there is one worth reporting. An error without a
+//     permission means that the decision is uncertain: the request is refused.
 //   - A User never changes once it is in a context.
 //
 // The packages below implement them: cert (client certificates), token (static and service account tokens), rbac

@@ -118,9 +118,9 @@ func withoutNode(u *User) *User {
 }
 
 func (t *attempt) ask(at Attributes) *Denied {
-	ok, reason, err := t.a.Authorize(t.ctx, at)
+	d, reason, err := t.a.Authorize(t.ctx, at)
 	switch {
-	case ok:
+	case d == Allow:
 		return nil
 	case err != nil && reason != "":
 		reason = fmt.Sprintf("%v: %s", err, reason)

@@ -16,7 +16,7 @@ import (
 // rights lists the allowed requests, as "VERB RESOURCE NAME", the resource with its group, subresource and namespace.
 type rights []string
 
-func (r rights) Authorize(_ context.Context, a auth.Attributes) (bool, string, error) {
+func (r rights) Authorize(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
 	resource := a.Resource
 	if a.Group != "" {
 		resource += "." + a.Group
@@ -27,7 +27,7 @@ func (r rights) Authorize(_ context.Context, a auth.Attributes) (bool, string, e
 	if a.Namespace != "" {
 		resource = a.Namespace + "/" + resource
 	}
-	return slices.Contains(r, strings.TrimSpace(a.Verb+" "+resource+" "+a.Name)), "", nil
+	return auth.AllowIf(slices.Contains(r, strings.TrimSpace(a.Verb+" "+resource+" "+a.Name))), "", nil
 }
 
 func TestConstrainedImpersonation(t *testing.T) {

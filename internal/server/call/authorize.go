@@ -1,6 +1,8 @@
 package call
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,20 +28,43 @@ func (c *Call) Attributes(verb, name string) auth.Attributes {
 
 // Authorize returns an error unless the user may do the verb to the object in the path.
 func (c *Call) Authorize(verb, name string) error {
+	refusal, failure := c.decide(verb, name)
+	if failure != nil {
+		return apierrors.NewInternalError(failure)
+	}
+	return refusal
+}
+
+// AuthorizeRequest authorizes the request itself. If the authorizer fails, it answers in plain text, as kube-apiserver does
+// before it knows the kind of a request, and answered is true.
+func (c *Call) AuthorizeRequest() (answered bool, err error) {
+	refusal, failure := c.decide(c.Info.Verb, c.Info.Name)
+	if failure != nil {
+		text := fmt.Sprintf("Internal Server Error: %q: %v", withoutMarkup.Replace(c.HTTP.RequestURI), failure)
+		http.Error(c.Writer, text, http.StatusInternalServerError)
+		return true, nil
+	}
+	return false, refusal
+}
+
+// withoutMarkup keeps a browser from reading a path as HTML.
+var withoutMarkup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// decide asks the authorizer. refusal is nil if it allows the request, and failure is its error if it does not know.
+func (c *Call) decide(verb, name string) (refusal, failure error) {
 	a := c.Attributes(verb, name)
-	ok, reason, err := c.Authorizer.Authorize(c.Context, a)
-	c.Audit.Decided(ok, reason, err)
-	if ok {
-		return nil
-	}
-	if c.Context.Err() != nil {
-		return c.Context.Err()
-	}
-	if err != nil {
+	d, reason, err := c.Authorizer.Authorize(c.Context, a)
+	c.Audit.Decided(d == auth.Allow, reason, err)
+	switch {
+	case d == auth.Allow:
+		return nil, nil
+	case c.Context.Err() != nil:
+		return c.Context.Err(), nil
+	case err != nil:
 		c.Log.Warn("authorization failed", "user", c.User.Name, "path", c.Info.Path, "error", err)
-		return apierrors.NewInternalError(err)
+		return nil, err
 	}
-	return auth.Forbidden(a, reason)
+	return auth.Forbidden(a, reason), nil
 }
 
 // UserName returns the user's name, "" before authentication.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
@@ -65,11 +66,11 @@ func (c *Operation) mayRemoveUnreadable() error {
 	if a.Subresource != "" {
 		return apierrors.NewForbidden(c.Endpoint.ServedGR, a.Name, errors.New(IgnoreReadErrors+" delete option is not allowed on a subresource or non-resource request"))
 	}
-	ok, reason, err := c.Authorizer.Authorize(c.Context, a)
+	d, reason, err := c.Authorizer.Authorize(c.Context, a)
 	switch {
 	case err != nil:
 		return apierrors.NewForbidden(c.Endpoint.ServedGR, a.Name, fmt.Errorf("error while checking permission for %q, %w", a.Verb, err))
-	case !ok:
+	case d != auth.Allow:
 		return apierrors.NewForbidden(c.Endpoint.ServedGR, a.Name, fmt.Errorf("not permitted to do %q, reason: %s", a.Verb, reason))
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/upstream"
 )
 
 // Authorizer is the authorizer variable of expressions. It belongs to one request and caches decisions.
@@ -74,11 +75,8 @@ func (b *bridge) Authorize(ctx context.Context, a authorizer.Attributes) (author
 	} else {
 		at.User = &auth.User{Name: who.GetName(), UID: who.GetUID(), Groups: who.GetGroups(), Extra: who.GetExtra()}
 	}
-	ok, reason, err := b.to.Authorize(ctx, at)
-	got := answer{authorizer.DecisionNoOpinion, reason, err}
-	if ok {
-		got.decision = authorizer.DecisionAllow
-	}
+	d, reason, err := b.to.Authorize(ctx, at)
+	got := answer{upstream.Decision(d), reason, err}
 	b.known[at] = got
 	return got.decision, got.reason, got.err
 }

@@ -26,7 +26,7 @@ type Options struct {
 	Lookup auth.Lookup
 }
 
-// New returns the Authorizer. It denies users other than nodes, so it is used with others in an auth.AnyOf.
+// New returns the Authorizer. It has no opinion about users other than nodes.
 func New(o Options) auth.Authorizer { return authorizer{o} }
 
 type authorizer struct{ Options }
@@ -39,13 +39,13 @@ func Name(u *auth.User) (string, bool) {
 	return strings.CutPrefix(u.Name, auth.NodeUserPrefix)
 }
 
-func (z authorizer) Authorize(ctx context.Context, a auth.Attributes) (bool, string, error) {
+func (z authorizer) Authorize(ctx context.Context, a auth.Attributes) (auth.Decision, string, error) {
 	node, ok := Name(a.User)
 	if !ok {
-		return false, "", nil
+		return auth.NoOpinion, "", nil
 	}
 	if node == "" {
-		return false, fmt.Sprintf("unknown node for user %q", a.User.Name), nil
+		return auth.NoOpinion, fmt.Sprintf("unknown node for user %q", a.User.Name), nil
 	}
 	if a.IsResource {
 		gr := schema.GroupResource{Group: a.Group, Resource: a.Resource}
@@ -53,7 +53,7 @@ func (z authorizer) Authorize(ctx context.Context, a auth.Attributes) (bool, str
 			return decide(question{z, ctx, node, a})
 		}
 	}
-	return rbac.Allows(z.Rules, a), "", nil
+	return auth.AllowIf(rbac.Allows(z.Rules, a)), "", nil
 }
 
 // question is a node's request, if the decision depends on the object.
@@ -65,7 +65,7 @@ type question struct {
 }
 
 // byResource decides for the resources where the decision depends on the object. The rules decide for all others.
-var byResource = map[schema.GroupResource]func(question) (bool, string, error){
+var byResource = map[schema.GroupResource]func(question) (auth.Decision, string, error){
 	{Resource: "nodes"}:                                                question.ownNode,
 	{Resource: "pods"}:                                                 question.pod,
 	{Resource: "secrets"}:                                              question.secret,
@@ -81,14 +81,14 @@ var byResource = map[schema.GroupResource]func(question) (bool, string, error){
 	{Group: "certificates.k8s.io", Resource: "podcertificaterequests"}: question.podCertificate,
 }
 
-func yes() (bool, string, error) { return true, "", nil }
+func yes() (auth.Decision, string, error) { return auth.Allow, "", nil }
 
-func no(reason string) (bool, string, error) { return false, reason, nil }
+func no(reason string) (auth.Decision, string, error) { return auth.NoOpinion, reason, nil }
 
 // related allows the request if the object concerns the node.
-func (q question) related(is bool, err error) (bool, string, error) {
+func (q question) related(is bool, err error) (auth.Decision, string, error) {
 	if is || err != nil {
-		return is, "", err
+		return auth.AllowIf(is), "", err
 	}
 	return no(fmt.Sprintf("no relationship found between node '%s' and this object", q.node))
 }
@@ -110,7 +110,7 @@ func (q question) selectsNode(field string) bool {
 	return false
 }
 
-func (q question) ownNode() (bool, string, error) {
+func (q question) ownNode() (auth.Decision, string, error) {
 	switch {
 	case q.a.Subresource == "status" && (q.a.Verb == "update" || q.a.Verb == "patch"):
 		return yes() // NodeRestriction admission restricts the node to its own
@@ -132,7 +132,7 @@ func (q question) ownNode() (bool, string, error) {
 	return no("")
 }
 
-func (q question) pod() (bool, string, error) {
+func (q question) pod() (auth.Decision, string, error) {
 	switch q.a.Subresource + "/" + q.a.Verb {
 	case "/get":
 		return q.get(q.hasPod)
@@ -150,7 +150,7 @@ func (q question) pod() (bool, string, error) {
 	return no("")
 }
 
-func (q question) lease() (bool, string, error) {
+func (q question) lease() (auth.Decision, string, error) {
 	switch q.a.Verb {
 	case "get", "create", "update", "patch", "delete":
 	default:
@@ -165,7 +165,7 @@ func (q question) lease() (bool, string, error) {
 	return yes()
 }
 
-func (q question) csiNode() (bool, string, error) {
+func (q question) csiNode() (auth.Decision, string, error) {
 	switch q.a.Subresource {
 	case "":
 	case "status":
@@ -184,7 +184,7 @@ func (q question) csiNode() (bool, string, error) {
 	return yes()
 }
 
-func (q question) slice() (bool, string, error) {
+func (q question) slice() (auth.Decision, string, error) {
 	if q.a.Subresource != "" {
 		return no("cannot authorize ResourceSlice subresources")
 	}
@@ -202,7 +202,7 @@ func (q question) slice() (bool, string, error) {
 	return no("only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection")
 }
 
-func (q question) podCertificate() (bool, string, error) {
+func (q question) podCertificate() (auth.Decision, string, error) {
 	if q.a.Subresource != "" {
 		return no("nodes may not access the status subresource of PodCertificateRequests")
 	}

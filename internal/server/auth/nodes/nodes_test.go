@@ -195,7 +195,7 @@ func TestNodes(t *testing.T) {
 		resource, sub, _ := strings.Cut(c.resource, "/")
 		a := auth.Attributes{User: n1, Verb: c.verb, Group: c.group, Resource: resource, Subresource: sub, Namespace: c.namespace, Name: c.name, Fields: c.fields, IsResource: true}
 		got, reason, err := z.Authorize(context.Background(), a)
-		if got {
+		if got == auth.Allow {
 			reason = "yes"
 		}
 		if reason != c.want || err != nil {
@@ -203,7 +203,7 @@ func TestNodes(t *testing.T) {
 		}
 		for _, u := range []*auth.User{{Name: "system:node:n1"}, {Name: "ann", Groups: []string{auth.NodesGroup}}, {Name: "system:node:", Groups: []string{auth.NodesGroup}}} {
 			a.User = u
-			if got, _, _ := z.Authorize(context.Background(), a); got {
+			if got, _, _ := z.Authorize(context.Background(), a); got == auth.Allow {
 				t.Errorf("%s %v is taken for a node", u.Name, u.Groups)
 			}
 		}
@@ -221,11 +221,11 @@ func TestOwnWrite(t *testing.T) {
 	}
 	ask := func() bool {
 		t.Helper()
-		ok, _, err := z.Authorize(t.Context(), a)
+		d, _, err := z.Authorize(t.Context(), a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ok
+		return d == auth.Allow
 	}
 	if ask() {
 		t.Fatal("allowed before there is a pod")

@@ -1,9 +1,11 @@
 package nodes
 
+import "fairlead.dev/internal/server/auth"
+
 // Requests for kinds of which a node may only access single objects.
 
 // named allows a request for one named object.
-func (q question) named(has func() (bool, error)) (bool, string, error) {
+func (q question) named(has func() (bool, error)) (auth.Decision, string, error) {
 	if q.a.Name == "" {
 		return no("No Object name found")
 	}
@@ -11,7 +13,7 @@ func (q question) named(has func() (bool, error)) (bool, string, error) {
 }
 
 // get allows only reading a single object.
-func (q question) get(has func() (bool, error)) (bool, string, error) {
+func (q question) get(has func() (bool, error)) (auth.Decision, string, error) {
 	switch {
 	case q.a.Verb != "get":
 		return no("can only get individual resources of this type")
@@ -22,7 +24,7 @@ func (q question) get(has func() (bool, error)) (bool, string, error) {
 }
 
 // read allows reading or watching a single object in a namespace.
-func (q question) read(has func() (bool, error)) (bool, string, error) {
+func (q question) read(has func() (bool, error)) (auth.Decision, string, error) {
 	switch q.a.Verb {
 	case "get", "list", "watch":
 	default:
@@ -37,7 +39,7 @@ func (q question) read(has func() (bool, error)) (bool, string, error) {
 	return q.named(has)
 }
 
-func (q question) secret() (bool, string, error) {
+func (q question) secret() (auth.Decision, string, error) {
 	return q.read(func() (bool, error) {
 		if has, err := q.refers(secretRef); has || err != nil {
 			return has, err
@@ -46,9 +48,9 @@ func (q question) secret() (bool, string, error) {
 	})
 }
 
-func (q question) configMap() (bool, string, error) { return q.read(q.referred(configMapRef)) }
+func (q question) configMap() (auth.Decision, string, error) { return q.read(q.referred(configMapRef)) }
 
-func (q question) serviceAccount() (bool, string, error) {
+func (q question) serviceAccount() (auth.Decision, string, error) {
 	has := q.referred(accountRef)
 	switch {
 	case q.a.Verb == "get" && q.a.Subresource == "":
@@ -61,7 +63,7 @@ func (q question) serviceAccount() (bool, string, error) {
 	return q.related(has())
 }
 
-func (q question) claim() (bool, string, error) {
+func (q question) claim() (auth.Decision, string, error) {
 	has := q.referred(claimRef)
 	if q.a.Subresource != "status" {
 		return q.get(has)
@@ -72,10 +74,10 @@ func (q question) claim() (bool, string, error) {
 	return q.named(has)
 }
 
-func (q question) resourceClaim() (bool, string, error) {
+func (q question) resourceClaim() (auth.Decision, string, error) {
 	return q.get(q.referred(resourceClaimRef))
 }
 
-func (q question) volume() (bool, string, error) { return q.get(q.hasVolume) }
+func (q question) volume() (auth.Decision, string, error) { return q.get(q.hasVolume) }
 
-func (q question) attachment() (bool, string, error) { return q.get(q.hasAttachment) }
+func (q question) attachment() (auth.Decision, string, error) { return q.get(q.hasAttachment) }

@@ -42,11 +42,11 @@ func (a *Authorizer) Policy(ctx context.Context) (*Policy, error) {
 }
 
 // Authorize implements auth.Authorizer. If the Source fails, permissions of the last known Policy still count.
-func (a *Authorizer) Authorize(ctx context.Context, at auth.Attributes) (bool, string, error) {
+func (a *Authorizer) Authorize(ctx context.Context, at auth.Attributes) (auth.Decision, string, error) {
 	p, err := a.Policy(ctx)
 	ok, reason := p.Authorize(at)
 	if ok {
-		return true, reason, nil
+		return auth.Allow, reason, nil
 	}
-	return false, reason, err
+	return auth.NoOpinion, reason, err
 }

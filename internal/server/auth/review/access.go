@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -15,7 +14,6 @@ import (
 
 	"fairlead.dev/internal/resource/quoted"
 	"fairlead.dev/internal/server/auth"
-	"fairlead.dev/internal/server/auth/nodes"
 )
 
 func (d Deps) subjectAccessReview(ctx context.Context, _ *auth.User, _ string, r *authorizationv1.SubjectAccessReview) error {
@@ -120,8 +118,8 @@ func (d Deps) decide(ctx context.Context, u *auth.User, resource *authorizationv
 	} else {
 		a.Verb, a.Path = other.Verb, other.Path
 	}
-	ok, reason, err := d.Authorizer.Authorize(ctx, a)
-	status := authorizationv1.SubjectAccessReviewStatus{Allowed: ok, Reason: reason}
+	decision, reason, err := d.Authorizer.Authorize(ctx, a)
+	status := authorizationv1.SubjectAccessReviewStatus{Allowed: decision == auth.Allow, Denied: decision == auth.Deny, Reason: reason}
 	if err != nil {
 		status.EvaluationError = err.Error()
 	}
@@ -145,45 +143,4 @@ func fieldSelector(a authorizationv1.FieldSelectorAttributes) string {
 		}
 	}
 	return fields.AndSelectors(terms...).String()
-}
-
-func (d Deps) selfSubjectRulesReview(ctx context.Context, u *auth.User, _ string, r *authorizationv1.SelfSubjectRulesReview) error {
-	if r.Spec.Namespace == "" {
-		return apierrors.NewBadRequest("no namespace on request")
-	}
-	status := authorizationv1.SubjectRulesReviewStatus{
-		ResourceRules:    []authorizationv1.ResourceRule{},
-		NonResourceRules: []authorizationv1.NonResourceRule{},
-	}
-	if d.Policy == nil {
-		status.Incomplete = true
-		r.Status = status
-		return nil
-	}
-	policy, err := d.Policy(ctx)
-	if err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	rules, err := policy.RulesFor(u, r.Spec.Namespace)
-	if _, is := nodes.Name(u); is { // a node's rights depend on its pods
-		status.Incomplete = true
-		err = errors.Join(errors.New("node authorizer does not support user rule resolution"), err)
-	}
-	if err != nil {
-		status.EvaluationError = err.Error()
-	}
-	for _, rule := range rules {
-		if len(rule.Resources) > 0 {
-			status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{
-				Verbs: rule.Verbs, APIGroups: rule.APIGroups, Resources: rule.Resources, ResourceNames: rule.ResourceNames,
-			})
-		}
-		if len(rule.NonResourceURLs) > 0 {
-			status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{
-				Verbs: rule.Verbs, NonResourceURLs: rule.NonResourceURLs,
-			})
-		}
-	}
-	r.Status = status
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/token"
@@ -20,12 +21,9 @@ func (d Deps) tokenReview(ctx context.Context, _ *auth.User, _ string, r *authen
 		return nil
 	}
 	id, err := d.Tokens.Verify(ctx, r.Spec.Token, r.Spec.Audiences)
-	switch {
-	case err != nil:
-		r.Status.Error = err.Error()
-	case id == nil:
-		r.Status.Error = token.ErrInvalid.Error()
-	default:
+	if id == nil { // kube-apiserver also asks for a token of its own clients, which is invalid
+		r.Status.Error = utilerrors.NewAggregate([]error{token.ErrInvalid, err}).Error()
+	} else {
 		r.Status.Authenticated = true
 		r.Status.User = info(id.User)
 		r.Status.Audiences = id.Audiences

@@ -21,7 +21,9 @@ type Func func(ctx context.Context, u *auth.User, namespace string, obj runtime.
 // Deps are the dependencies of the reviews.
 type Deps struct {
 	Authorizer auth.Authorizer
-	// Policy returns the RBAC policy; nil without RBAC.
+	// Types returns the types of the authorizers that are asked, in order.
+	Types func() []string
+	// Policy returns the RBAC policy.
 	Policy func(context.Context) (*rbac.Policy, error)
 	// Tokens verifies reviewed tokens.
 	Tokens token.Verifier

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/chain"
 	"fairlead.dev/internal/server/auth/rbac"
 	"fairlead.dev/internal/server/auth/review"
 	"fairlead.dev/internal/server/auth/token"
@@ -34,10 +35,11 @@ func reviews() map[schema.GroupResource]review.Func {
 		}},
 	})
 	return review.All(review.Deps{
-		Authorizer: auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
+		Authorizer: auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
 			ok, reason := policy.Authorize(a)
-			return ok, reason, nil
+			return auth.AllowIf(ok), reason, nil
 		}),
+		Types:  func() []string { return []string{chain.Node, chain.RBAC} },
 		Policy: func(context.Context) (*rbac.Policy, error) { return policy, nil },
 		Tokens: secret{},
 	})

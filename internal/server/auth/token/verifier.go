@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+
 	"fairlead.dev/internal/server/auth"
 )
 
@@ -28,22 +30,22 @@ type Verifier interface {
 	Verify(ctx context.Context, token string, audiences []string) (*Identity, error)
 }
 
-// Union asks each Verifier in turn. If the token is unknown to all, the first error is returned.
+// Union asks each Verifier in turn. If the token is unknown to all, their errors are returned.
 type Union []Verifier
 
 // Verify implements Verifier.
 func (u Union) Verify(ctx context.Context, token string, audiences []string) (*Identity, error) {
-	var first error
+	var errs []error
 	for _, v := range u {
 		id, err := v.Verify(ctx, token, audiences)
 		if id != nil {
 			return id, nil
 		}
-		if first == nil {
-			first = err
+		if err != nil {
+			errs = append(errs, err)
 		}
 	}
-	return nil, first
+	return nil, utilerrors.NewAggregate(errs)
 }
 
 // Authenticator authenticates requests by the bearer token in their Authorization header, or in the subprotocols of

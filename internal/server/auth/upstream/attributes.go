@@ -15,6 +15,28 @@ func User(u *auth.User) user.Info {
 	return &user.DefaultInfo{Name: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra}
 }
 
+// Decision returns a decision in upstream's type.
+func Decision(d auth.Decision) authorizer.Decision {
+	switch d {
+	case auth.Allow:
+		return authorizer.DecisionAllow
+	case auth.Deny:
+		return authorizer.DecisionDeny
+	}
+	return authorizer.DecisionNoOpinion
+}
+
+// FromDecision returns a decision of upstream's.
+func FromDecision(d authorizer.Decision) auth.Decision {
+	switch d {
+	case authorizer.DecisionAllow:
+		return auth.Allow
+	case authorizer.DecisionDeny:
+		return auth.Deny
+	}
+	return auth.NoOpinion
+}
+
 // Attributes returns the attributes in upstream's type. A field selector that cannot be parsed is in
 // FieldSelectorParsingErr.
 func Attributes(a auth.Attributes) authorizer.AttributesRecord {

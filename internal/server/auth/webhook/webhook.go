@@ -1,5 +1,5 @@
-// Package webhook asks other servers: about the rights of a user with SubjectAccessReviews, as kube-apiserver does with
-// --authorization-mode=Webhook, and about tokens with TokenReviews, as with --authentication-token-webhook-config-file.
+// Package webhook asks other servers: about the rights of a user with SubjectAccessReviews, as kube-apiserver does for
+// authorizers of type Webhook, and about tokens with TokenReviews, as with --authentication-token-webhook-config-file.
 //
 // # Concurrency
 //
@@ -9,9 +9,10 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
 
+	"k8s.io/apiserver/pkg/apis/apiserver"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/authorization/cel"
 	utilwebhook "k8s.io/apiserver/pkg/util/webhook"
@@ -22,34 +23,46 @@ import (
 	"fairlead.dev/internal/server/auth/upstream"
 )
 
-// Options configure an Authorizer.
-type Options struct {
-	// ConfigFile is a kubeconfig: its cluster is the server to ask, its user authenticates there.
-	ConfigFile string
-	// Version is that of the SubjectAccessReviews, v1 or v1beta1.
-	Version string
-	// AllowedTTL and DeniedTTL are how long decisions are kept.
-	AllowedTTL, DeniedTTL time.Duration
-}
-
 type webhookAuthorizer struct{ upstream *webhook.WebhookAuthorizer }
 
-// New returns an Authorizer that asks the server of the configuration file. A server that does not answer gives no
-// opinion: other authorizers may still allow the request.
-func New(o Options) (auth.Authorizer, error) {
-	config, err := utilwebhook.LoadKubeconfig(o.ConfigFile, nil)
+// webhookMetrics are those of kube-apiserver, which counts the evaluations of webhooks, and not their HTTP requests.
+type webhookMetrics struct {
+	metrics.NoopRequestMetrics
+	metrics.WebhookMetrics
+	cel.MatcherMetrics
+}
+
+// New returns the Authorizer of a valid configuration of type Webhook. If the server does not answer, the decision is that of
+// the failure policy.
+func New(c apiserver.AuthorizerConfiguration, compiler cel.Compiler) (auth.Authorizer, error) {
+	if c.Webhook.ConnectionInfo.KubeConfigFile == nil {
+		return nil, errors.New("connectionInfo.type: want KubeConfigFile, the API server does not run in a pod")
+	}
+	config, err := utilwebhook.LoadKubeconfig(*c.Webhook.ConnectionInfo.KubeConfigFile, nil)
 	if err != nil {
 		return nil, fmt.Errorf("the authorization webhook's configuration: %w", err)
 	}
-	w, err := webhook.New(config, o.Version, o.AllowedTTL, o.DeniedTTL, *webhook.DefaultRetryBackoff(),
-		authorizer.DecisionNoOpinion, nil, "authorization-webhook", metrics.NoopAuthorizerMetrics{}, cel.NewDefaultCompiler())
+	config.Timeout = c.Webhook.Timeout.Duration
+	onError := authorizer.DecisionNoOpinion
+	if c.Webhook.FailurePolicy == apiserver.FailurePolicyDeny {
+		onError = authorizer.DecisionDeny
+	}
+	allowed, denied := c.Webhook.AuthorizedTTL.Duration, c.Webhook.UnauthorizedTTL.Duration
+	if !c.Webhook.CacheAuthorizedRequests {
+		allowed = 0
+	}
+	if !c.Webhook.CacheUnauthorizedRequests {
+		denied = 0
+	}
+	counted := webhookMetrics{WebhookMetrics: metrics.NewWebhookMetrics(), MatcherMetrics: cel.NewMatcherMetrics()}
+	w, err := webhook.New(config, c.Webhook.SubjectAccessReviewVersion, allowed, denied, *webhook.DefaultRetryBackoff(), onError, c.Webhook.MatchConditions, c.Name, counted, compiler)
 	if err != nil {
 		return nil, fmt.Errorf("the authorization webhook: %w", err)
 	}
 	return webhookAuthorizer{w}, nil
 }
 
-func (w webhookAuthorizer) Authorize(ctx context.Context, a auth.Attributes) (bool, string, error) {
+func (w webhookAuthorizer) Authorize(ctx context.Context, a auth.Attributes) (auth.Decision, string, error) {
 	decision, reason, err := w.upstream.Authorize(ctx, upstream.Attributes(a))
-	return decision == authorizer.DecisionAllow, reason, err
+	return upstream.FromDecision(decision), reason, err
 }

@@ -1,0 +1,59 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+
+	"fairlead.dev/internal/reload"
+	"fairlead.dev/internal/server/auth/chain"
+	"fairlead.dev/internal/server/auth/jwt"
+)
+
+// loadAuthorizers loads the authorizers of the file, or those of the options.
+func (c *credentials) loadAuthorizers(a *Access) (err error) {
+	if a.AuthorizationConfigFile == "" {
+		c.authorizers, err = chain.OfModes(a.Authorization)
+		return err
+	}
+	c.reloads.follow("authorization", func(context.Context) error { return c.authorizers.Reload() }, a.AuthorizationConfigFile)
+	if c.authorizers, err = chain.FromFile(a.AuthorizationConfigFile, serverID()); err != nil {
+		return optionErrorf("--authorization-config: %w", err)
+	}
+	return nil
+}
+
+// loadIssuers loads the issuers of the file, or that of the options.
+func (c *credentials) loadIssuers(a *Access) (err error) {
+	flag := "--oidc-*"
+	if a.AuthenticationConfigFile != "" {
+		flag = "--authentication-config"
+		c.reloads.follow("authentication", func(ctx context.Context) error {
+			err := c.issued.Reload(ctx)
+			if errors.As(err, new(jwt.UnreadyError)) {
+				err = reload.LaterError{Err: err}
+			}
+			return err
+		}, a.AuthenticationConfigFile)
+	}
+	c.issued, err = jwt.New(jwt.Options{File: a.AuthenticationConfigFile, Issuer: a.Issuer, ServiceAccountIssuers: a.Issuers, Server: serverID()})
+	if err != nil {
+		return optionErrorf("%s: %w", flag, err)
+	}
+	c.uses.ends = append(c.uses.ends, c.issued.Close)
+	if a.FixedAnonymous && c.issued.Anonymous() != nil {
+		return optionErrorf("--authentication-config: anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file")
+	}
+	return nil
+}
+
+// anonymous returns the paths at which requests without credentials are allowed, nil for all, and whether they are.
+func (c credentials) anonymous(a Access) (paths []string, allowed bool) {
+	config := c.issued.Anonymous()
+	if config == nil {
+		return nil, !a.NoAnonymous
+	}
+	for _, one := range config.Conditions {
+		paths = append(paths, one.Path)
+	}
+	return paths, config.Enabled
+}
