@@ -142,6 +142,9 @@ type Config struct {
 	// written. 0 means a minute; New refuses less than 0.
 	RequestTimeout time.Duration
 
+	// MaxConnectionBytesPerSec limits each direction of exec, attach, port-forward and proxied connections; 0 does not.
+	MaxConnectionBytesPerSec int64
+
 	// WatchTimeout is the least time a watch without timeoutSeconds runs; each
 	// gets up to twice that, at random. 0 means 30 minutes.
 	WatchTimeout time.Duration

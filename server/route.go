@@ -221,8 +221,9 @@ func (s *Server) routeConnect(c *call.Call) (call.Verb, error) {
 	return func(c *call.Call) error {
 		return do(&connect.Request{
 			HTTP: c.HTTP, Context: c.Context, Writer: c.Writer, Query: c.Query, Info: &c.Info, Objects: s.Lookup(), Network: s.network,
-			Authorize: func(verb string) error { return c.Authorize(verb, c.Info.Name) },
-			Admit:     func(options runtime.Object) (runtime.Object, error) { return s.admitConnect(c, options) },
+			MaxBytesPerSec: s.cfg.MaxConnectionBytesPerSec,
+			Authorize:      func(verb string) error { return c.Authorize(verb, c.Info.Name) },
+			Admit:          func(options runtime.Object) (runtime.Object, error) { return s.admitConnect(c, options) },
 		})
 	}, nil
 }

@@ -24,6 +24,9 @@ type HTTP struct {
 	NoHTTP2 bool
 	// MaxStreams is how many requests a connection over HTTP/2 has at once; 0 is 100.
 	MaxStreams int
+	// MaxBytesPerSec limits each direction of exec, attach, port-forward and proxied connections, in bytes a second; 0 does
+	// not.
+	MaxBytesPerSec int64
 	// WatchTimeout is the least time of a watch whose client asks for no time; each gets up to twice that. 0 is 30 minutes.
 	WatchTimeout time.Duration
 }

@@ -23,7 +23,7 @@ var ignoredFlags = map[string][]string{
 		"storage-media-type", "watch-cache", "watch-cache-sizes",
 	},
 	"connections and shutdown have no such setting": {
-		"livez-grace-period", "max-connection-bytes-per-sec", "permit-address-sharing",
+		"livez-grace-period", "permit-address-sharing",
 		"permit-port-sharing", "shutdown-watch-termination-grace-period",
 	},
 	"the server is the only one of its cluster": {

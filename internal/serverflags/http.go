@@ -23,6 +23,7 @@ func (f *http) register(set *pflag.FlagSet, o *controlplane.Options) {
 	set.Float64Var(&o.HTTP.GoawayChance, "goaway-chance", 0, "fraction of requests over HTTP/2, up to 0.02, after which the client is told to connect anew; for several servers behind a load balancer")
 	set.BoolVar(&o.HTTP.NoHTTP2, "disable-http2-serving", false, "serve HTTP/1.1 only")
 	set.IntVar(&o.HTTP.MaxStreams, "http2-max-streams-per-connection", 0, "how many requests a connection over HTTP/2 has at once (default 100)")
+	set.Int64Var(&o.HTTP.MaxBytesPerSec, "max-connection-bytes-per-sec", 0, "limit on each direction of exec, attach, port-forward and proxied connections, in bytes a second; 0 for no limit")
 	set.IntVar(&f.minTimeout, "min-request-timeout", 1800, "least time, in seconds, of a watch whose client asks for no time; each gets up to twice that")
 	set.DurationVar(&o.Termination.Delay, "shutdown-delay-duration", 0, "how long requests are still answered at the end, while /readyz fails")
 	set.BoolVar(&o.Termination.RetryAfter, "shutdown-send-retry-after", false, "answer new requests by 429 at the end, until those in progress are answered, in place of closing the port")
