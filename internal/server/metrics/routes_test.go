@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/server/metrics"
 )
 
-// TestOwnDuration checks that the time in a queue or of webhooks is no part of a request's own duration, that dry runs have none,
+// TestOwnDuration checks that the time in a queue or of webhooks is no part of a request's own duration, that dry runs do not count,
 // and that only reads have a size.
 func TestOwnDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
