@@ -42,7 +42,7 @@ func (c *serving) authenticate() error {
 	return nil
 }
 
-// identify returns the user that the request's credentials name; nil if they name none, or are invalid, which is an error.
+// identify returns the user that the request's credentials name; nil if there are no credentials, or invalid ones, which is an error.
 func (c *serving) identify() (*auth.User, error) {
 	if c.HTTP.TLS != nil && len(c.HTTP.TLS.PeerCertificates) > 0 {
 		c.Access.Certificate(c.HTTP.TLS.PeerCertificates[0].NotAfter)

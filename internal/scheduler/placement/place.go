@@ -14,7 +14,7 @@ import (
 // A Placer runs the filters and scores of a profile. It reuses its buffers from pod to pod.
 type Placer struct {
 	framework.Profile
-	Metrics   *metrics.Profile // nil counts nothing
+	Metrics   *metrics.Profile // may be nil
 	nextStart int              // the index, modulo the number of nodes, at which the next search starts
 	feasible  []*cache.NodeInfo
 	scorers   []weightedScorer

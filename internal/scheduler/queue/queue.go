@@ -29,7 +29,7 @@ const (
 //	unschedulable  did not fit; waits for an event that a QueueingHint approves
 //	gated          has scheduling gates; only in pods
 type Queue struct {
-	// Metrics counts the moves of pods; nil counts none.
+	// Metrics counts the moves of pods; it may be nil.
 	Metrics                    *metrics.Metrics
 	initialBackoff, maxBackoff time.Duration // of backoff
 	pods                       map[types.UID]*QueuedPodInfo

@@ -31,7 +31,7 @@ type Environment struct {
 	NoWatchList bool
 	Registry    *endpoint.Registry
 	Authorizer  auth.Authorizer
-	// Access counts authentications and authorizations; nil counts none.
+	// Access counts authentications and authorizations; it may be nil.
 	Access *metrics.Access
 }
 

@@ -28,7 +28,7 @@ type scale struct {
 	unit float64
 }
 
-// histogram counts values by bucket. The zero value counts nothing.
+// histogram counts values by bucket. A zero histogram does not count.
 type histogram struct {
 	scale  *scale
 	counts []atomic.Uint64
