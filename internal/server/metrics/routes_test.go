@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/metrics"
 )
 
@@ -55,16 +56,17 @@ func TestAccess(t *testing.T) {
 	}
 	a.Authenticated("", nil, now)
 	a.Authenticated("", errBroken, now)
-	a.Authorized(true, nil, now)
-	a.Authorized(false, nil, now)
-	a.Authorized(false, errBroken, now)
+	a.Authorized(auth.Allow, nil, now)
+	a.Authorized(auth.NoOpinion, nil, now)
+	a.Authorized(auth.NoOpinion, errBroken, now)
+	a.Authorized(auth.Deny, nil, now)
 	a.Certificate(now.Add(time.Minute))
 	text := exposition(t, reg)
 	for _, want := range []string{
 		`authentication_attempts{result="success"} 4`, `authentication_attempts{result="failure"} 1`, `authentication_attempts{result="error"} 1`,
 		`authentication_duration_seconds_count{result="success"} 4`, `authenticated_user_requests{username="admin"} 1`,
 		`authenticated_user_requests{username="email_id"} 1`, `authenticated_user_requests{username="other"} 2`,
-		`authorization_attempts_total{result="allowed"} 1`, `authorization_attempts_total{result="no-opinion"} 1`, `authorization_attempts_total{result="error"} 1`,
+		`authorization_attempts_total{result="denied"} 1`, `authorization_attempts_total{result="allowed"} 1`, `authorization_attempts_total{result="no-opinion"} 1`, `authorization_attempts_total{result="error"} 1`,
 		`apiserver_client_certificate_expiration_seconds_bucket{le="1800"} 1`, `apiserver_client_certificate_expiration_seconds_bucket{le="0"} 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {
