@@ -91,6 +91,7 @@ var serverFloors = map[string]int{
 	"usage":            2,
 	"connect":          3,
 	"endpoint":         3,
+	"spans":            3,
 	"fairness":         3,
 	"memory":           3,
 	"metrics":          4,
@@ -110,6 +111,7 @@ var serverFloors = map[string]int{
 // schedulerFloors gives each folder of internal/scheduler its floor inside the room.
 var schedulerFloors = map[string]int{
 	"cache":         0,
+	"metrics":       0,
 	"framework":     1,
 	"schedulertest": 1,
 	"placement":     2,
@@ -198,6 +200,9 @@ var excused = []struct{ dir, prefix, reason string }{
 	{"internal/server/managed", "fairlead.dev/internal/codec/fastjson", "compares objects member by member"},
 	{"internal/controlplane/controlplanetest", "k8s.io/client-go/kubernetes", "only tests import it, as clients that use client-go"},
 	{"internal/server/admission/expr", "k8s.io/apiserver/pkg", "CEL as Kubernetes extends it (types, libraries, costs), and the interfaces these ask through"},
+	{"internal/server/admission/config", "k8s.io/apiserver/pkg", "the kinds of the configuration files of admission"},
+	{"internal/server/admission/imagepolicy", "k8s.io/apiserver/pkg/util/webhook", "the client of a webhook that a kubeconfig names, with its retries"},
+	{"internal/server/admission/webhook", "k8s.io/apiserver/pkg/util/webhook", "chooses the credentials for a webhook from a kubeconfig"},
 	{"internal/server/auth/bootstrap", "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap", "the FlowSchemas and priority levels that a cluster has"},
 	{"internal/resource/flowcontrol", "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap", "the specs that mandatory objects must have"},
 	{"internal/server/fairness", "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap", "the mandatory FlowSchemas and priority levels"},
@@ -207,6 +212,7 @@ var excused = []struct{ dir, prefix, reason string }{
 	{"internal/auditroles", "k8s.io/apiserver/pkg/apis/audit", "the format of audit events"},
 	{"internal/server/auth/chain", "k8s.io/apiserver/pkg", "the format of AuthorizationConfigurations, and their rules"},
 	{"internal/server/auth/jwt", "k8s.io/apiserver", "the format of AuthenticationConfigurations, and the verification of OpenID Connect tokens"},
+	{"internal/server/spans", "k8s.io/apiserver/pkg", "the format of TracingConfigurations, and their rules"},
 	{"internal/server/auth/webhook", "k8s.io/apiserver", "the clients of the webhooks of authentication and authorization, and the types they ask with"},
 	{"internal/storage/encryption", "k8s.io/apiserver/pkg/storage/value", "encrypts and decrypts values, and stores nothing"},
 	{"internal/storage/encryption", "k8s.io/apiserver/pkg/server/options/encryptionconfig", "reads an EncryptionConfiguration, and keeps the data keys of KMS plugins"},

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -19,6 +20,20 @@ import (
 type Metrics struct {
 	requests, retries                       *prometheus.CounterVec
 	took, waited, requestSize, responseSize *prometheus.HistogramVec
+	// series are those in use, by exchangeKind, so that an exchange looks up no labels.
+	series sync.Map // exchangeKind -> *exchangeSeries
+}
+
+// exchangeKind is the set of labels under which an exchange is counted.
+type exchangeKind struct {
+	method, host string
+	code         int
+}
+
+// exchangeSeries counts the exchanges of a kind.
+type exchangeSeries struct {
+	requests                                prometheus.Counter
+	took, waited, requestSize, responseSize prometheus.Observer
 }
 
 // NewMetrics returns empty Metrics.
@@ -43,20 +58,40 @@ func NewMetrics() *Metrics {
 
 // Observe counts x. It is made for Options.Observe.
 func (m *Metrics) Observe(_ context.Context, x Exchange) {
-	code := "<error>" // as upstream writes it
-	if x.Code != 0 {
-		code = strconv.Itoa(x.Code)
-	}
-	m.requests.WithLabelValues(code, x.Method, x.Host).Inc()
+	s := m.of(exchangeKind{x.Method, x.Host, x.Code})
+	s.requests.Inc()
 	if x.Attempt > 0 {
-		m.retries.WithLabelValues(code, x.Method, x.Host).Inc()
+		m.retries.WithLabelValues(codeLabel(x.Code), x.Method, x.Host).Inc()
 	}
-	m.took.WithLabelValues(x.Method, x.Host).Observe(x.Took.Seconds())
-	m.waited.WithLabelValues(x.Method, x.Host).Observe(x.Waited.Seconds())
-	m.requestSize.WithLabelValues(x.Method, x.Host).Observe(float64(x.Sent))
+	s.took.Observe(x.Took.Seconds())
+	s.waited.Observe(x.Waited.Seconds())
+	s.requestSize.Observe(float64(x.Sent))
 	if x.Received > 0 {
-		m.responseSize.WithLabelValues(x.Method, x.Host).Observe(float64(x.Received))
+		s.responseSize.Observe(float64(x.Received))
 	}
+}
+
+// of returns the series of a kind.
+func (m *Metrics) of(k exchangeKind) *exchangeSeries {
+	if s, ok := m.series.Load(k); ok {
+		return s.(*exchangeSeries)
+	}
+	s, _ := m.series.LoadOrStore(k, &exchangeSeries{
+		requests:     m.requests.WithLabelValues(codeLabel(k.code), k.method, k.host),
+		took:         m.took.WithLabelValues(k.method, k.host),
+		waited:       m.waited.WithLabelValues(k.method, k.host),
+		requestSize:  m.requestSize.WithLabelValues(k.method, k.host),
+		responseSize: m.responseSize.WithLabelValues(k.method, k.host),
+	})
+	return s.(*exchangeSeries)
+}
+
+// codeLabel is the label of the code of an answer; 0 stands for no answer.
+func codeLabel(code int) string {
+	if code == 0 {
+		return "<error>" // as upstream writes it
+	}
+	return strconv.Itoa(code)
 }
 
 func (m *Metrics) each() []prometheus.Collector {

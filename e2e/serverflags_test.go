@@ -72,7 +72,7 @@ func TestServerFlagErrors(t *testing.T) {
 		{"--authorization-mode=Webhook", "--authorization-webhook-config-file"},
 		{"--tls-cert-file=server.crt", "--tls-private-key-file"},
 		{"--service-cluster-ip-range=10.20.0.0", "want one IPv4 range"},
-		{"--enable-admission-plugins=Nonsense", `unknown admission plugin "Nonsense"`},
+		{"--enable-admission-plugins=Nonsense", `enable-admission-plugins plugin "Nonsense" is unknown`},
 		{"--runtime-config=batch/v7=true", "batch/v7"},
 		{"--emulated-version=1.12", "1.12"},
 		{"--feature-gates=Nonsense=true", "Nonsense"},

@@ -15,6 +15,16 @@ type assumedPod struct {
 	cancel  context.CancelFunc            // cancels preBind
 }
 
+// runPreBind runs the PreBind functions until one fails.
+func (p *assumedPod) runPreBind(ctx context.Context) error {
+	for _, f := range p.preBind {
+		if err := f(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // undo releases the reservations.
 func (p *assumedPod) undo() {
 	for _, f := range p.release {

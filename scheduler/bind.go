@@ -3,16 +3,18 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/metrics"
 )
 
 func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
-	pod := p.PodInfo.Pod
+	pod, profile, start := p.PodInfo.Pod, s.profileOf(p.QueuedPodInfo), time.Now()
 	s.reports.cancel(ctx, pod.UID)
 	err := traced(ctx, s.pods, pod, func(ctx context.Context) error {
 		return s.pods.Namespace(pod.Namespace).CreateSubresource(ctx, pod.Name, "binding", &corev1.Binding{
@@ -23,14 +25,16 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 	if ctx.Err() != nil {
 		return // the next scheduler learns the outcome from the watch
 	}
+	profile.Metrics.Ran(metrics.Bind, metrics.StatusOf(err), start)
 	if err != nil {
 		s.send(func() { s.handleBindingError(p, fmt.Errorf("running Bind plugin %q: %w", "DefaultBinder", err)) })
 		return
 	}
+	profile.Metrics.Bound(p.Attempts, p.Began, p.First)
 	if p.release != nil {
 		s.send(p.undo)
 	}
-	s.profileOf(p.QueuedPodInfo).events.Act(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
+	profile.events.Act(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
 }
 
@@ -41,11 +45,12 @@ func (s *Scheduler) preBind(ctx context.Context, p *assumedPod) {
 	p.cancel = cancel
 	s.preBinding.Go(func() {
 		s.writeNominatedNode(before, p)
-		for _, f := range p.preBind {
-			if err := f(before); err != nil {
-				s.send(func() { s.handleBindingError(p, err) })
-				return
-			}
+		start := time.Now()
+		err := p.runPreBind(before)
+		s.profileOf(p.QueuedPodInfo).Metrics.Ran(metrics.PreBind, metrics.StatusOf(err), start)
+		if err != nil {
+			s.send(func() { s.handleBindingError(p, err) })
+			return
 		}
 		s.bind(ctx, p)
 	})

@@ -7,18 +7,24 @@ import (
 
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/internal/scheduler/queue"
 )
 
 // schedule runs one scheduling cycle: it gives the pod a node, or puts the pod back.
 func (s *Scheduler) schedule(ctx context.Context, w *queue.QueuedPodInfo) {
-	n, err := s.profileOf(w).Place(s.cluster, w.PodInfo)
+	profile := s.profileOf(w)
+	n, err := profile.Place(s.cluster, w.PodInfo)
 	if err != nil {
 		s.handleUnschedulable(ctx, w, err)
 		return
 	}
+	profile.Metrics.Placed(w.Began)
 	p := &assumedPod{QueuedPodInfo: w, node: n.Name}
-	if err := s.reserve(p, n); err != nil {
+	start := time.Now()
+	err = s.reserve(p, n)
+	profile.Metrics.Ran(metrics.Reserve, reserved(err), start)
+	if err != nil {
 		s.handleUnschedulable(ctx, w, err)
 		return
 	}
@@ -58,4 +64,12 @@ func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
 		}
 	}
 	return nil
+}
+
+// reserved returns the result of the Reserve plugins.
+func reserved(err error) metrics.Status {
+	if err != nil {
+		return metrics.Rejected
+	}
+	return metrics.Success
 }

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/internal/scheduler/placement"
 	"fairlead.dev/internal/scheduler/queue"
 )
@@ -23,7 +24,7 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	}
 	var room *placement.Candidate
 	if !s.profileOf(w).NoPreemption && fit.Nodes > 0 {
-		room = s.profileOf(w).Preempt(s.cluster, w.PodInfo, fit)
+		room = s.preempt(w, fit)
 	}
 	waits := room == nil && placement.IneligibleToPreempt(s.cluster, w.PodInfo, fit) != "" && w.NominatedNode != "" // for its victims
 	if room != nil {
@@ -32,12 +33,27 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	} else if !waits {
 		s.endPodNomination(w)
 	}
+	s.profileOf(w).Metrics.Unschedulable(w.Began)
 	s.queue.AddUnschedulable(w, fit.RejectedBy, time.Now())
 	s.report(w, corev1.PodReasonUnschedulable, fit.Error())
 	if room != nil {
 		pod := w.PodInfo.Pod // w belongs to the loop
 		s.write(ctx, func(ctx context.Context) { s.evict(ctx, pod, room) })
 	}
+}
+
+// preempt looks for a node that fits the pod after evictions; nil if there is none.
+func (s *Scheduler) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) *placement.Candidate {
+	profile, start := s.profileOf(w), time.Now()
+	room := profile.Preempt(s.cluster, w.PodInfo, fit)
+	if room == nil {
+		profile.Metrics.Ran(metrics.PostFilter, metrics.Rejected, start)
+		profile.Metrics.Preempted(false, 0)
+		return nil
+	}
+	profile.Metrics.Ran(metrics.PostFilter, metrics.Success, start)
+	profile.Metrics.Preempted(true, len(room.Victims))
+	return room
 }
 
 // endPodNomination ends a pod's nomination.
@@ -48,6 +64,7 @@ func (s *Scheduler) endPodNomination(w *queue.QueuedPodInfo) {
 
 // handleError puts a pod back after an error.
 func (s *Scheduler) handleError(w *queue.QueuedPodInfo, err error) {
+	s.profileOf(w).Metrics.Failed(w.Began)
 	s.queue.AddAfterError(w, time.Now())
 	s.report(w, corev1.PodReasonSchedulerError, err.Error())
 }
@@ -89,6 +106,7 @@ func (s *Scheduler) handleBindingError(p *assumedPod, err error) {
 		p.PodInfo, p.Latest = p.Latest, nil
 	}
 	if apierrors.IsConflict(err) {
+		s.profileOf(p.QueuedPodInfo).Metrics.Failed(p.Began)
 		s.queue.AddAfterError(p.QueuedPodInfo, time.Now()) // it may be bound already, which the watch reports
 		return
 	}

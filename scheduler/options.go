@@ -23,6 +23,8 @@ type Options struct {
 	BindWorkers int
 	// ReportWorkers is how many pod conditions are written concurrently; 4 if zero.
 	ReportWorkers int
+	// Metrics counts the scheduler's work; one that is not shown if nil.
+	Metrics *Metrics
 }
 
 func (o Options) complete() Options {
@@ -36,6 +38,9 @@ func (o Options) complete() Options {
 	o.PodInitialBackoff = cmp.Or(o.PodInitialBackoff, queue.DefaultInitialBackoff)
 	o.PodMaxBackoff = cmp.Or(o.PodMaxBackoff, queue.DefaultMaxBackoff)
 	o.BindWorkers = cmp.Or(o.BindWorkers, 32)
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
 	o.ReportWorkers = cmp.Or(o.ReportWorkers, 4)
 	return o
 }

@@ -32,6 +32,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			return nil
 		}
 		w, wake := s.queue.Pop(time.Now())
+		s.measure()
 		if w != nil {
 			s.schedule(ctx, w)
 			continue

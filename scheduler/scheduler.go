@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/controller"
 
 	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/internal/scheduler/placement"
 	"fairlead.dev/internal/scheduler/queue"
 )
@@ -20,6 +21,7 @@ import (
 // A Scheduler assigns pods to nodes. Make it with New, start it with Run.
 type Scheduler struct {
 	options    Options
+	metrics    *metrics.Metrics
 	pods       client.Resource[*corev1.Pod]
 	objects    *objects
 	mail       chan func()
@@ -50,6 +52,7 @@ func New(env controller.Env, o Options) *Scheduler {
 	o = o.complete()
 	s := &Scheduler{
 		options:  o,
+		metrics:  o.Metrics.counts,
 		pods:     client.For[*corev1.Pod](env.Client),
 		objects:  newObjects(env.Client, env.Informers),
 		mail:     make(chan func(), mailbox),
@@ -59,9 +62,10 @@ func New(env controller.Env, o Options) *Scheduler {
 		profiles: map[string]*profile{},
 		assumed:  map[types.UID]*assumedPod{},
 	}
+	s.queue.Metrics = s.metrics
 	host, _ := os.Hostname()
 	for _, p := range o.Profiles {
-		s.profiles[p.Name] = &profile{placement.Placer{Profile: p}, env.Recorder.From(p.Name, p.Name+"-"+host)}
+		s.profiles[p.Name] = &profile{placement.Placer{Profile: p, Metrics: s.metrics.Profile(p.Name)}, env.Recorder.From(p.Name, p.Name+"-"+host)}
 	}
 	s.reports = newReports(s.pods)
 	s.cluster = cache.NewCluster(s.objects)

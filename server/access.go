@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -11,17 +12,18 @@ import (
 
 // authenticate finds the user of the request, and the one that it impersonates.
 func (c *serving) authenticate() error {
-	user, ok, err := c.s.cfg.Authenticator.Authenticate(c.HTTP)
+	user, err := c.identify()
 	if err != nil {
 		c.Log.Debug("authentication failed", "path", c.HTTP.URL.Path, "error", err)
 	}
-	if err != nil || !ok {
+	if user == nil {
 		if err := c.auditFailed(audit.Attempted(c.HTTP)); err != nil {
 			return err
 		}
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
 	c.User = user
+	c.beginSpan()
 	if err := c.openAudit(); err != nil {
 		return err
 	}
@@ -38,4 +40,19 @@ func (c *serving) authenticate() error {
 	}
 	c.User = u
 	return nil
+}
+
+// identify returns the user that the request's credentials name; nil if there are no credentials, or invalid ones, which is an error.
+func (c *serving) identify() (*auth.User, error) {
+	if c.HTTP.TLS != nil && len(c.HTTP.TLS.PeerCertificates) > 0 {
+		c.Access.Certificate(c.HTTP.TLS.PeerCertificates[0].NotAfter)
+	}
+	start := time.Now()
+	user, ok, err := c.s.cfg.Authenticator.Authenticate(c.HTTP)
+	if err != nil || !ok {
+		c.Access.Authenticated("", err, start)
+		return nil, err
+	}
+	c.Access.Authenticated(user.Name, nil, start)
+	return user, nil
 }

@@ -118,55 +118,56 @@ func (s *Server) finish(c *serving) {
 	if p != nil {
 		c.Audit.Panicked(p)
 		if p == http.ErrAbortHandler {
-			c.observe()
+			c.aborted()
 			panic(p)
 		}
 		s.log.Error("panic serving a request", "method", c.HTTP.Method, "path", c.HTTP.URL.Path, "panic", p, "stack", string(debug.Stack()))
 		if c.Writer.Code != 0 {
-			c.observe()
+			c.aborted()
 			panic(http.ErrAbortHandler)
 		}
 		c.fail(fmt.Errorf("This request caused apiserver to panic. Look in the logs for details."))
 	}
 	if !c.handed {
-		c.served()()
+		c.served()(0)
 	}
 }
 
-// atEnd returns the function to call when a response that was handed over has ended. It does
-// not keep the call alive.
-func (c *serving) atEnd() func() {
+// atEnd returns the function to call when a response that was handed over has ended, with the bytes that were handed over. It
+// does not keep the call alive.
+func (c *serving) atEnd() func(bytes int64) {
 	place, seat, forget, served := c.Place, c.Seat, c.forget, c.served()
 	if forget != nil { // the stream of a watch gives the seat back, which refers to the call
-		return func() {
+		return func(bytes int64) {
 			forget()
-			served()
+			served(bytes)
 		}
 	}
 	if !place.Taken() {
 		return served
 	}
-	return func() {
+	return func(bytes int64) {
 		place.Leave()
 		seat.Leave()
-		served()
+		served(bytes)
 	}
 }
 
-// served returns the function that counts and logs the call at its end. It does not keep the
-// call alive.
-func (c *serving) served() func() {
+// served returns the function that counts and logs the call at its end, with the bytes that the handler has not written. It
+// does not keep the call alive.
+func (c *serving) served() func(bytes int64) {
 	route, start, record := c.s.metrics.Route(c.counted()), c.Start, c.Audit
+	waited, written := c.Waited(), c.Writer.Written()
 	if !c.Log.Enabled(c.Context, slog.LevelDebug) {
-		return func() {
-			route.Observe(start)
+		return c.endSpan(func(bytes int64) {
+			route.Observe(start, waited, written+bytes)
 			record.End()
-		}
+		})
 	}
 	log := c.Log.With("method", c.HTTP.Method, "path", c.HTTP.URL.RequestURI(), "code", c.Writer.Code, "user", c.UserName())
-	return func() {
-		route.Observe(start)
+	return c.endSpan(func(bytes int64) {
+		route.Observe(start, waited, written+bytes)
 		record.End()
 		log.Debug("served", "took", time.Since(start))
-	}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	oteltrace "go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
@@ -101,6 +102,9 @@ type Config struct {
 	// Trace keeps the lives of events; nil is a server without a trace.
 	Trace *trace.Log
 
+	// TracerProvider gets a span of each request; nil records none.
+	TracerProvider oteltrace.TracerProvider
+
 	// Faults are injected faults; nil refuses them.
 	Faults *faults.Set
 
@@ -113,6 +117,9 @@ type Config struct {
 	// NoWatchList refuses sendInitialEvents, as kube-apiserver does without its gate
 	// WatchList: before Kubernetes 1.34.
 	NoWatchList bool
+
+	// NoGarbageCollection ignores what deletes ask for dependents, because no garbage collector runs.
+	NoGarbageCollection bool
 
 	// EventTTL is how long events are kept after their last change. 0 means an
 	// hour, less than 0 for ever.
@@ -134,6 +141,9 @@ type Config struct {
 	// answered, else it is told 504; a list that has begun has as much time again to be
 	// written. 0 means a minute; New refuses less than 0.
 	RequestTimeout time.Duration
+
+	// MaxConnectionBytesPerSec limits each direction of exec, attach, port-forward and proxied connections; 0 does not.
+	MaxConnectionBytesPerSec int64
 
 	// WatchTimeout is the least time a watch without timeoutSeconds runs; each
 	// gets up to twice that, at random. 0 means 30 minutes.

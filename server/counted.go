@@ -1,6 +1,9 @@
 package server
 
-import "fairlead.dev/internal/server/metrics"
+import (
+	"fairlead.dev/internal/server/call"
+	"fairlead.dev/internal/server/metrics"
+)
 
 // counted is the route under which metrics count the call.
 func (c *serving) counted() metrics.Route {
@@ -8,32 +11,30 @@ func (c *serving) counted() metrics.Route {
 	if c.Endpoint == nil {
 		return k
 	}
-	k.Scope = c.scope()
-	// A subresource that does not exist has only the name that a client gave it, and there
-	// may be any number of those.
-	if c.Endpoint.Subresource(c.Info.Subresource) != nil {
-		k.Subresource = c.Info.Subresource
-	}
+	k.Scope = c.Scope()
+	k.Subresource = knownSubresource(&c.Call)
 	return k
+}
+
+// knownSubresource returns the call's subresource, "" if that does not exist: it has only the name that a client gave it, and
+// there may be any number of those.
+func knownSubresource(c *call.Call) string {
+	if c.Endpoint.Subresource(c.Info.Subresource) == nil {
+		return ""
+	}
+	return c.Info.Subresource
 }
 
 // terminated counts the call as one that the server has ended to protect itself.
 func (c *serving) terminated(code int) {
 	k := c.counted()
-	k.Scope, k.Code = c.scope(), code
+	k.Scope, k.Code = c.Scope(), code
 	c.s.metrics.Terminated(k)
 }
 
-// observe counts the call, which has been answered.
-func (c *serving) observe() { c.s.metrics.Route(c.counted()).Observe(c.Start) }
-
-// scope returns the scope label: how many objects the call is about.
-func (c *serving) scope() string {
-	switch {
-	case c.Info.Name != "":
-		return "resource"
-	case c.Info.Namespace != "":
-		return "namespace"
-	}
-	return "cluster"
+// aborted counts the call as one whose connection was cut, and as one that has been answered.
+func (c *serving) aborted() {
+	k := c.counted()
+	c.s.metrics.Aborted(k)
+	c.s.metrics.Route(k).Observe(c.Start, c.Waited(), c.Writer.Written())
 }

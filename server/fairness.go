@@ -44,9 +44,17 @@ func (c *serving) takeSeat() (err error) {
 		limit = c.s.cfg.RequestTimeout
 	}
 	var class fairness.Class
+	queued := &c.s.metrics.QueuedWrites
+	if c.Info.ReadOnly() {
+		queued = &c.s.metrics.QueuedReads
+	}
+	queued.Inc()
+	defer queued.Dec()
+	began := time.Now()
 	c.Seat, class, err = d.Enter(c.Context, fairness.Request{
 		User: c.User, Info: &c.Info, Query: c.Query, Arrived: c.Start, Patience: min(limit/4, maxPatience),
 	})
+	c.Wait(time.Since(began))
 	h := c.Writer.Header()
 	h[levelHeader], h[schemaHeader] = []string{string(class.Level)}, []string{string(class.Schema)}
 	if err == nil && watch {

@@ -27,7 +27,7 @@ func (c *serving) admitOne() (err error) {
 	if c.inProcess() || c.User.InGroup(auth.MastersGroup) || !c.Info.IsResource && health.IsPath(c.Info.Path) {
 		user = ""
 	}
-	c.Place, err = c.s.inflight.Enter(c.Info.Verb == "get" || c.Info.Verb == "list", user)
+	c.Place, err = c.s.inflight.Enter(c.Info.ReadOnly(), user)
 	return err
 }
 

@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/internal/server/write"
 	"fairlead.dev/internal/server/writetrace"
@@ -34,6 +35,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	setDefaults(&cfg)
 	cfg.History.Trace, cfg.History.Log = cfg.Trace, cfg.Log
+	requests := &metrics.StoreRequests{}
+	cfg.Metrics.MustRegister(requests)
+	cfg.History.Reads = requests.Reads
 	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
 	if err != nil {
 		return nil, err
@@ -43,14 +47,19 @@ func New(cfg Config) (*Server, error) {
 		metrics:  metrics.New(cfg.Metrics),
 		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
 	}
+	if cfg.TracerProvider != nil {
+		s.spans = spans.New(cfg.TracerProvider)
+	}
 	if seats := inflight.Seats(cfg.MaxReads, cfg.MaxWrites); cfg.Fairness && seats > 0 {
 		s.fairness = fairness.New(fairness.Options{Seats: seats, Objects: s.objects})
 		s.inflight = inflight.New(-1, -1, cfg.MaxBodyBytes) // which still counts
 		cfg.Metrics.MustRegister(s.fairness)
 	}
-	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), NoWatchList: cfg.NoWatchList, Registry: s.registry}
+	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), NoWatchList: cfg.NoWatchList, Registry: s.registry, Access: metrics.NewAccess()}
+	cfg.Metrics.MustRegister(s.env.Access)
 	s.writer = &write.Writer{Config: write.Config{
-		Environment: s.env, Store: cfg.Store, Committer: write.StoreCommitter{Store: cfg.Store}, CBOR: cfg.CBOR, EventTTL: cfg.EventTTL, Stale: cfg.Stale,
+		NoGarbageCollection: cfg.NoGarbageCollection,
+		Environment:         s.env, Store: cfg.Store, Committer: write.StoreCommitter{Store: cfg.Store, Requests: requests}, CBOR: cfg.CBOR, EventTTL: cfg.EventTTL, Stale: cfg.Stale,
 	}}
 	s.streams = watch.NewStreams(watch.Config{Log: cfg.Log, Holds: s.holds, WriteTimeout: cfg.WriteTimeout, BookmarkEvery: cfg.BookmarkEvery})
 	s.watches = &read.Watches{Streams: s.streams, Metrics: s.metrics, Compacted: cfg.Store.Compacted, Timeout: cfg.WatchTimeout}
@@ -60,6 +69,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Trace != nil {
 		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))
 	}
+	cfg.Metrics.MustRegister(metrics.BuildInfo(cfg.Version))
 	s.inflight.Register(cfg.Metrics)
 	s.describe()
 	s.Set(cfg.Resources)

@@ -85,7 +85,7 @@ func (c *serving) proxyToPeer(to *Elsewhere) error {
 	}
 	authproxy.SetAuthProxyHeaders(req, c.User.Name, c.User.UID, c.User.Groups, c.User.Extra)
 	location := &url.URL{Scheme: "https", Host: address, Path: req.URL.Path, RawPath: req.URL.RawPath, RawQuery: req.URL.RawQuery}
-	if err := connect.Proxy(c.Writer, req, location, to.Transport, true, httpstream.IsUpgradeRequest(req)); err != nil {
+	if err := (connect.Forward{To: location, Transport: to.Transport, Wrapped: true, Upgraded: httpstream.IsUpgradeRequest(req)}).Serve(c.Writer, req); err != nil {
 		http.Error(c.Writer, err.Error(), http.StatusServiceUnavailable)
 	}
 	return nil

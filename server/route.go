@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/connect"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/request"
 )
@@ -49,7 +50,7 @@ func (s *Server) route(c *call.Call) (_ call.Verb, err error) {
 	}
 	w := c.Endpoint.ServedVersion.Warning
 	if w != "" && c.Endpoint.WarnsEarly { // also on a path that its kind has not
-		warnDeprecated(c, w)
+		s.warnDeprecated(c, w)
 	}
 	do, err := s.routeVerb(c)
 	if err != nil {
@@ -59,7 +60,7 @@ func (s *Server) route(c *call.Call) (_ call.Verb, err error) {
 		return nil, err
 	}
 	if w != "" && !c.Endpoint.WarnsEarly {
-		warnDeprecated(c, w)
+		s.warnDeprecated(c, w)
 	}
 	if err := namespaceFits(c); err != nil {
 		return nil, err
@@ -67,9 +68,11 @@ func (s *Server) route(c *call.Call) (_ call.Verb, err error) {
 	return do, nameFits(c)
 }
 
-// warnDeprecated adds the warning of a deprecated version to the response, and an annotation to the audit event.
-func warnDeprecated(c *call.Call, warning string) {
+// warnDeprecated adds the warning of a deprecated version to the response, and an annotation to the audit event, and notes the
+// request.
+func (s *Server) warnDeprecated(c *call.Call, warning string) {
 	c.Warn(warning)
+	s.metrics.Deprecated(metrics.Route{Endpoint: c.Endpoint, Subresource: knownSubresource(c)}, warning)
 	audit.Annotate(c.Context, "k8s.io/deprecated", "true")
 }
 
@@ -218,8 +221,9 @@ func (s *Server) routeConnect(c *call.Call) (call.Verb, error) {
 	return func(c *call.Call) error {
 		return do(&connect.Request{
 			HTTP: c.HTTP, Context: c.Context, Writer: c.Writer, Query: c.Query, Info: &c.Info, Objects: s.Lookup(), Network: s.network,
-			Authorize: func(verb string) error { return c.Authorize(verb, c.Info.Name) },
-			Admit:     func(options runtime.Object) (runtime.Object, error) { return s.admitConnect(c, options) },
+			MaxBytesPerSec: s.cfg.MaxConnectionBytesPerSec,
+			Authorize:      func(verb string) error { return c.Authorize(verb, c.Info.Name) },
+			Admit:          func(options runtime.Object) (runtime.Object, error) { return s.admitConnect(c, options) },
 		})
 	}, nil
 }

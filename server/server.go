@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/read"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/internal/server/write"
 	"fairlead.dev/storage"
@@ -35,6 +36,7 @@ type Server struct {
 	env      *call.Environment
 	metrics  *metrics.Metrics
 	inflight *inflight.Limits
+	spans    *spans.Recorder // nil if requests are not recorded
 	// fairness is nil if requests are only counted against inflight's limits.
 	fairness *fairness.Dispatcher
 	sizes    sizes
@@ -60,6 +62,9 @@ type Server struct {
 	resources call.Verb
 	decorate  func(call.Verb) call.Verb
 }
+
+// BeginShutdown makes /readyz fail, so that load balancers choose other servers. All requests are still answered.
+func (s *Server) BeginShutdown() { s.stopping.Store(true) }
 
 // Run drives the watch caches until ctx ends; then it ends all watches.
 func (s *Server) Run(ctx context.Context) error {

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 
+	oteltrace "go.opentelemetry.io/otel/trace"
+
 	"fairlead.dev/internal/server/call"
 )
 
@@ -14,6 +16,8 @@ type serving struct {
 	auditID string
 	// forget takes a watch out of those that make writes wider; nil for other requests.
 	forget func()
+	// span is that of the request, if requests are recorded.
+	span oteltrace.Span
 	// handed: the connection sends the rest of the response.
 	handed bool
 	// endContext ends the request's context where net/http serves HTTP/2; nil elsewhere.

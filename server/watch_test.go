@@ -347,5 +347,5 @@ func (c *cluster) awaitMetric(line string) {
 // awaitWatches waits until n watches of config maps are open.
 func (c *cluster) awaitWatches(n int) {
 	c.t.Helper()
-	c.awaitMetric(fmt.Sprintf(`apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",verb="WATCH",version="v1"} %d`, n))
+	c.awaitMetric(fmt.Sprintf(`apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} %d`, n))
 }

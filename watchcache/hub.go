@@ -57,6 +57,9 @@ func (h *Hub) WaitFor(ctx context.Context, rev storage.Revision) error {
 // error until it can be loaded.
 func (h *Hub) Add(o Options) *Cache {
 	c := &Cache{store: h.store, follower: h.follower}
+	if h.opts.Reads != nil {
+		c.store = h.opts.Reads(h.store, o.Group, o.Resource)
+	}
 	begin := h.opts.Begin.of(&o)
 	c.resource.init(o, h, begin)
 	c.resource.noteMiss = c.state.noteMiss

@@ -25,6 +25,9 @@ type HubOptions struct {
 	// Open, if not nil, decrypts the value of a stored key. An object whose value it fails to decrypt
 	// is unreadable until Open succeeds, which each read of the object tries.
 	Open Opener
+	// Reads, if not nil, returns the store from which the cache of a resource reads, such as one that counts its requests. It
+	// must have the same contents.
+	Reads func(s storage.Store, group, resource string) storage.Store
 	// Trace, if not nil, records each event and when it can be read.
 	Trace *trace.Log
 	// Log, if not nil, logs stored values that are unreadable.

@@ -24,6 +24,7 @@ var attacks = []attack{
 	{name: "lists", title: "2,000 lists of 20 MB at once, by one account", prepare: func(ctx context.Context, s *server) error { return s.fill(ctx, 2000, 10<<10) }, run: lists, limit: 20 * time.Second},
 	{name: "unread-lists", title: "2,000 unread lists of 20 MB", prepare: func(ctx context.Context, s *server) error { return s.fill(ctx, 2000, 10<<10) }, run: unreadLists, limit: 10 * time.Second},
 	{name: "writers", title: "256 writers of one account", run: writers, limit: 10 * time.Second},
+	{name: "tenant", title: "2,000 lists of 500 KB at once, 5,000 writes/s and 20,000 watches, by one account", prepare: func(ctx context.Context, s *server) error { return s.fill(ctx, 500, 1<<10) }, run: tenant, limit: 2 * time.Minute},
 	{name: "owners", title: "a create with 30,000 ownerReferences", run: owners, limit: 90 * time.Second},
 	{name: "finalizers", title: "a create with 80,000 finalizers", run: finalizers, limit: 90 * time.Second},
 	{name: "digits", title: "a ResourceQuota with a quantity of 1,000,000 digits", run: digits, limit: 90 * time.Second},

@@ -38,6 +38,13 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if variable := os.Getenv(neighbourVariable); variable != "" {
+		if err := beNeighbour(ctx, variable); err != nil {
+			fmt.Fprintln(os.Stderr, "attack:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "attack:", err)
 		os.Exit(1)

@@ -64,20 +64,20 @@ type bystander struct {
 
 // times are how long requests took, and how many failed.
 type times struct {
-	took   []time.Duration
-	failed int
+	Took   []time.Duration
+	Failed int
 }
 
 func (t times) at(percent int) time.Duration {
-	if len(t.took) == 0 {
+	if len(t.Took) == 0 {
 		return 0
 	}
-	slices.Sort(t.took)
-	return t.took[min(len(t.took)-1, len(t.took)*percent/100)]
+	slices.Sort(t.Took)
+	return t.Took[min(len(t.Took)-1, len(t.Took)*percent/100)]
 }
 
 func (t times) String() string {
-	return fmt.Sprintf("%s, %s, %d of %d", millis(t.at(50)), millis(t.at(99)), t.failed, t.failed+len(t.took))
+	return fmt.Sprintf("%s, %s, %d of %d", millis(t.at(50)), millis(t.at(99)), t.Failed, t.Failed+len(t.Took))
 }
 
 func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }
@@ -100,9 +100,9 @@ func (s *server) bystand(ctx context.Context) *bystander {
 				}
 				b.mu.Lock()
 				if err != nil || code != http.StatusOK {
-					b.got.failed++
+					b.got.Failed++
 				} else {
-					b.got.took = append(b.got.took, took)
+					b.got.Took = append(b.got.Took, took)
 				}
 				b.mu.Unlock()
 				time.Sleep(5 * time.Millisecond)

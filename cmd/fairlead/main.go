@@ -31,6 +31,7 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)   // a second signal ends the process at once
 	klog.SetLogger(logr.Discard()) // the libraries' own log; important failures are returned as errors
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	os.Exit(run(ctx, program(os.Args[0]), os.Args[1:]))
@@ -93,7 +94,7 @@ client library for Kubernetes talk to it unchanged.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newUp(), newList(), newStatus(), newLogs(), newDown(), newReset(), newDelete(), newSave(), newLoad(), newSaves(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newTop(), newHistory(), newDiff(), newBlame(), newUndo(), newAudit(), newFault(), newClock(), newCluster(), newToken(), newJoin(), newAddon(), newUI(), newDemo(), newAssets(), newVersion())
+	root.AddCommand(newUp(), newConfig(), newKubeconfig(), newList(), newStatus(), newLogs(), newDown(), newReset(), newDelete(), newSave(), newLoad(), newSaves(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newTop(), newHistory(), newDiff(), newBlame(), newUndo(), newAudit(), newFault(), newClock(), newCluster(), newToken(), newJoin(), newAddon(), newUI(), newDemo(), newAssets(), newVersion())
 	completeCommands(root)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {

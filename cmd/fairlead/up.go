@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/internal/serverflags"
 	"fairlead.dev/trace"
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -35,6 +36,7 @@ type serveFlags struct {
 	stdin   bool
 	otlp    otlpFlags
 	kept    string
+	config  string
 	shared  *serverflags.Flags
 	bodies  string
 	clock   string
@@ -118,6 +120,7 @@ func newUp() *cobra.Command {
 		},
 	}
 	f.register(cmd.Flags())
+	registerConfig(cmd, &f.config)
 	registerName(cmd, cmd.Flags(), &f.name, "keep the data in your state directory under this name, and find the server by it from any directory (default FAIRLEAD_NAME)")
 	cmd.Flags().BoolVarP(&f.detach, "detach", "d", false, "run in the background; return when the server is ready")
 	registerLoad(cmd, &f.load)
@@ -147,6 +150,7 @@ func newServer() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
 	}
 	f.register(cmd.Flags())
+	registerConfig(cmd, &f.config)
 	return cmd
 }
 
@@ -267,6 +271,7 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 		cp.Stop()
 		return err
 	}
+	notifySystemd(p, daemon.SdNotifyReady)
 	if f.stdin {
 		var stop context.CancelFunc
 		ctx, stop = context.WithCancel(ctx)
@@ -283,6 +288,7 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 		asked, err := waitForEnd(ctx, p, cp, f.runs.changes())
 		if asked == nil {
 			p.line("Stopping")
+			notifySystemd(p, daemon.SdNotifyStopping)
 			clock.release()
 			if stopErr := cp.Stop(); err == nil {
 				err = stopErr
@@ -292,6 +298,13 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 		if cp, err = f.replace(ctx, p, cp, *asked); err != nil {
 			return err
 		}
+	}
+}
+
+// notifySystemd tells systemd about the state of a service of Type=notify; see sd_notify(3).
+func notifySystemd(p *progress, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		p.warn("systemd", err.Error())
 	}
 }
 

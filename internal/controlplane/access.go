@@ -1,23 +1,25 @@
 package controlplane
 
 import (
+	"context"
 	"crypto"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"slices"
 	"time"
 
 	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/server/auth/chain"
+	"fairlead.dev/internal/server/auth/externaljwt"
 	"fairlead.dev/internal/server/auth/jwt"
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/internal/server/auth/webhook"
 	"k8s.io/client-go/util/keyutil"
 )
 
-// Access replaces parts of the server's own authentication, authorization and admission, as the flags of
-// kube-apiserver do. The zero value is the access of a cluster made by kubeadm: the server's own authorities, the
-// authorizers Node and RBAC, all default admission plugins and NodeRestriction.
+// Access replaces parts of the server's own authentication and authorization, as the flags of kube-apiserver do. The
+// zero value is the access of a cluster made by kubeadm: the server's own authorities, the authorizers Node and RBAC.
 type Access struct {
 	// ClientCAFile has CAs of client certificates besides the server's own. It is read again when it changes.
 	ClientCAFile string
@@ -42,11 +44,6 @@ type Access struct {
 	AuthorizationConfigFile string
 	Authorization           chain.Modes
 
-	// DisabledPlugins are the names of default admission plugins that are not asked.
-	DisabledPlugins []string
-	// NoPrivileged makes privileged containers invalid.
-	NoPrivileged bool
-
 	// Issuers are the names of the service account issuer: the first is in new tokens, all are accepted. Nil is that
 	// of a cluster made by kubeadm. Audiences are those of the API server; nil is the first issuer.
 	Issuers, Audiences []string
@@ -54,6 +51,9 @@ type Access struct {
 	// further keys whose tokens are accepted.
 	SigningKeyFile string
 	KeyFiles       []string
+	// SigningEndpoint is the socket of a program that signs service account tokens in place of a key, and has the keys that
+	// verify them; see package internal/server/auth/externaljwt.
+	SigningEndpoint string
 	// MaxTokenExpiration bounds how long requested service account tokens are valid; 0 is no bound.
 	MaxTokenExpiration time.Duration
 
@@ -103,13 +103,17 @@ type credentials struct {
 	tokenWebhook token.Verifier
 	// authorizers are asked about requests.
 	authorizers *chain.Chain
+	// external signs tokens in place of signing; nil without one.
+	external *externaljwt.Signer
 	// reloads are the files that are read again.
 	reloads *reloads
+	// uses end the connections of issued and external.
+	uses *uses
 }
 
 // loadCredentials reads the files. The credentials are complete once they have an authority.
-func loadCredentials(a *Access, s *Serving) (c credentials, err error) {
-	c = credentials{clientCAs: newAuthorities(), frontProxyCAs: newAuthorities(), serving: &servingCertificates{}, reloads: newReloads()}
+func loadCredentials(ctx context.Context, a *Access, s *Serving, log *slog.Logger) (c credentials, err error) {
+	c = credentials{clientCAs: newAuthorities(), frontProxyCAs: newAuthorities(), serving: &servingCertificates{}, reloads: newReloads(), uses: newUses()}
 	if err := c.readAuthorities("client CA", c.clientCAs, a.ClientCAFile); err != nil {
 		return c, err
 	}
@@ -135,7 +139,10 @@ func loadCredentials(a *Access, s *Serving) (c credentials, err error) {
 	if err := c.loadAuthorizers(a); err != nil {
 		return c, err
 	}
-	return c, c.loadIssuers(a)
+	if err := c.loadIssuers(a); err != nil {
+		return c, err
+	}
+	return c, c.connectSigner(ctx, a, log)
 }
 
 func (c *credentials) readAuthorities(name string, into authorities, path string) error {

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -13,8 +14,6 @@ import (
 	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/internal/resource/flowcontrol"
 	"fairlead.dev/internal/resource/metrics"
-	"fairlead.dev/internal/server/admission"
-	"fairlead.dev/internal/server/admission/podsecurity"
 	"fairlead.dev/internal/server/admission/policy"
 	"fairlead.dev/internal/server/admission/webhook"
 	"fairlead.dev/internal/server/aggregate"
@@ -34,6 +33,7 @@ import (
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/internal/server/reach"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/ui"
 	measured "fairlead.dev/internal/server/usage"
 	"fairlead.dev/internal/storage/encryption"
@@ -42,7 +42,6 @@ import (
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 	"github.com/prometheus/client_golang/prometheus"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -63,13 +62,17 @@ type served struct {
 	discovery *discovery.Handler
 	addresses *addressRepair
 	meter     *measured.Meter
+	// measured counts the work of the client side.
+	measured partMetrics
+	// handshakeErrors counts failed TLS handshakes.
+	handshakeErrors prometheus.Counter
 	// flows is nil if FlowSchemas are not served.
 	flows *flows.Flows
 }
 
 // newServer assembles the API server over a store: authentication, authorization,
 // admission, discovery and OpenAPI. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, keys *encryption.Keys, creds credentials, auditor *server.Auditor, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
+func newServer(ctx context.Context, o Options, store store, keys *encryption.Keys, creds credentials, auditor *server.Auditor, recorded spans.Provider, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
 	resources := known.builtin
 	if resources == nil {
 		resources = builtinResources(o)
@@ -85,6 +88,8 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	var extensions *extension.Extensions
 	var services *aggregate.Services
 	var meter *measured.Meter
+	var parts partMetrics
+	handshakeErrors := newHandshakeErrors()
 	c := server.Config{
 		Store:         store,
 		Resources:     resources,
@@ -109,6 +114,11 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		Fairness:    o.fairness(),
 		MoreMetrics: componentmetrics.Gatherer(slices.Concat(encryption.MetricPrefixes, chain.MetricPrefixes, jwt.MetricPrefixes)...),
+
+		NoGarbageCollection:      o.NoGarbageCollection,
+		WatchTimeout:             o.HTTP.WatchTimeout,
+		MaxConnectionBytesPerSec: o.HTTP.MaxBytesPerSec,
+
 		Wire: func(c *server.Config, s *server.Server) (err error) {
 			if err := guard(c, s, o, creds, url, page, known.roles); err != nil {
 				return err
@@ -126,6 +136,10 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			}
 			c.Metrics.MustRegister(storeFailed(store))
 			creds.reloads.register(c.Metrics)
+			c.Metrics.MustRegister(handshakeErrors)
+			if parts, err = newPartMetrics(o, c.Metrics); err != nil {
+				return err
+			}
 			if err := c.Metrics.Register(services); err != nil {
 				return err
 			}
@@ -147,6 +161,9 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			return nil
 		},
 	}
+	if recorded != nil {
+		c.TracerProvider = recorded
+	}
 	if keys != nil {
 		encrypt(&c, keys)
 	}
@@ -154,7 +171,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	if err != nil {
 		return served{}, err
 	}
-	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter}
+	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter, measured: parts, handshakeErrors: handshakeErrors}
 	if o.servesFlows() {
 		api.flows = flows.New(flows.Options{Server: s, Log: o.Log})
 	}
@@ -221,12 +238,22 @@ func withoutVersions(all []*resource.Resource, disabled []schema.GroupVersion) (
 func guard(c *server.Config, s *server.Server, options Options, creds credentials, url string, page *ui.Page, roles *rbac.Shared) error {
 	access := options.Access
 	objects := s.Lookup()
-	signer, err := token.NewIssuer(access.Issuers, creds.signing, creds.verifying...)
+	signer, err := creds.signer()
 	if err != nil {
 		return err
 	}
-	accounts := token.NewAccounts(signer, access.Audiences, token.LivingIn(objects))
-	accounts.MaxExpiration = access.MaxTokenExpiration
+	issuer := token.NewIssuer(access.Issuers, signer)
+	accounts := token.NewAccounts(issuer, access.Audiences, token.LivingIn(objects))
+	accounts.MaxExpiration, accounts.NoExtension = access.MaxTokenExpiration, options.Tokens.NoExtension
+	if creds.external != nil {
+		longest := creds.external.MaxExpiration()
+		accounts.MaxExpiration, accounts.MaxExtended = cmp.Or(access.MaxTokenExpiration, longest), longest
+		for _, m := range creds.external.Collectors() {
+			if err := c.Metrics.Register(m); err != nil {
+				return err
+			}
+		}
+	}
 	verifier := token.Union{accounts}
 	if creds.tokens != nil {
 		verifier = token.Union{token.ForServer(access.Audiences, creds.tokens), accounts}
@@ -263,56 +290,18 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if err := c.Metrics.Register(creds.authorizers.Metrics()); err != nil {
 		return err
 	}
-	quotas, err := newQuotas(s)
-	if err != nil {
+	rules := grants
+	if !creds.authorizers.Has(chain.RBAC) {
+		rules = nil
+	}
+	if c.Admission, err = options.plugins(c, s, c.Authorizer, rules); err != nil {
 		return err
-	}
-	cache := func(plural string) *watchcache.Cache { return s.Cache(admissionregistrationv1.Resource(plural)) }
-	checked, asked := policy.NewMetrics(), webhook.NewMetrics()
-	for _, m := range []prometheus.Collector{checked, asked} {
-		if err := c.Metrics.Register(m); err != nil {
-			return err
-		}
-	}
-	changes, checks := policy.New(policy.Options{
-		Metrics:    checked,
-		Mutating:   policy.Caches{Policies: cache("mutatingadmissionpolicies"), Bindings: cache("mutatingadmissionpolicybindings")},
-		Validating: policy.Caches{Policies: cache("validatingadmissionpolicies"), Bindings: cache("validatingadmissionpolicybindings")},
-		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,
-	})
-	mutating, validating := webhook.New(webhook.Options{
-		Metrics:    asked,
-		Mutating:   cache("mutatingwebhookconfigurations"),
-		Validating: cache("validatingwebhookconfigurations"),
-		Lookup:     objects, Network: s.Network(), Authorizer: c.Authorizer, Rows: s.Resources,
-	})
-	o := admission.Options{
-		Dynamic:    []admission.Plugin{podsecurity.Plugin{Lookup: objects}, changes, mutating, checks, validating},
-		Lookup:     objects,
-		Authorizer: c.Authorizer,
-		Services:   admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}},
-		Quotas:     quotas,
-	}
-	if creds.authorizers.Has(chain.RBAC) {
-		o.RBAC = grants
-	}
-	if access.NoPrivileged {
-		o.Dynamic = append(o.Dynamic, podsecurity.NoPrivileged{})
-	}
-	c.Admission = slices.DeleteFunc(admission.Default(o), func(p admission.Plugin) bool {
-		return slices.Contains(access.DisabledPlugins, p.Name()) || !options.API.HasPlugin(p.Name())
-	})
-	if options.Host != nil {
-		c.Admission = append(c.Admission, options.Host.Admission())
 	}
 	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Types: creds.authorizers.Types, Policy: grants.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
 	}
-	keys, err := signer.Handler(url)
-	if err != nil {
-		return err
-	}
+	keys := issuer.Handler(cmp.Or(options.Tokens.KeysURI, url+token.KeysPath))
 	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, why.Path: explained(s), lives.MapPath: mapped(s)}
 	if options.Front == nil { // which does not serve the page
 		c.Paths[ui.LinksPath] = page.Links()
@@ -353,6 +342,7 @@ func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
 func (cp *ControlPlane) startObjects() bootstrap.Options {
 	o := cp.credentials.trusted(cp.options.Access.FrontProxy)
 	o.ServiceCIDR = cp.options.Access.ServiceCIDR
+	o.NodePort = cp.options.KubernetesNodePort
 	o.Address, o.Port = cp.advertised.Addr(), int(cp.advertised.Port())
 	o.Fairness = cp.options.fairness()
 	return o

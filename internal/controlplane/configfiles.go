@@ -39,6 +39,7 @@ func (c *credentials) loadIssuers(a *Access) (err error) {
 	if err != nil {
 		return optionErrorf("%s: %w", flag, err)
 	}
+	c.uses.ends = append(c.uses.ends, c.issued.Close)
 	if a.FixedAnonymous && c.issued.Anonymous() != nil {
 		return optionErrorf("--authentication-config: anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file")
 	}

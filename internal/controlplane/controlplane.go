@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/controllers/devicetainteviction"
@@ -25,7 +23,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/bootstrap"
 	"fairlead.dev/internal/server/auth/token"
-	"fairlead.dev/internal/server/h2"
+	"fairlead.dev/internal/server/spans"
 	"fairlead.dev/internal/server/ui"
 	"fairlead.dev/internal/storage/encryption"
 	"fairlead.dev/server"
@@ -58,6 +56,8 @@ type ControlPlane struct {
 	credentials credentials
 	// auditor records the requests; nil without an audit log.
 	auditor *server.Auditor
+	// spans is where spans of requests go; nil for requests that are not recorded.
+	spans spans.Provider
 	served
 	// started records the progress of Start.
 	started stages
@@ -69,6 +69,8 @@ type ControlPlane struct {
 	http     *http.Server
 	listener net.Listener
 	entrance entrance
+	// drain is nil without a Termination.
+	drain *drain
 	// advertised is where others reach the server.
 	advertised netip.AddrPort
 	etcd       etcdEndpoint
@@ -107,10 +109,13 @@ func begin(ctx context.Context, o Options, base *Frozen) (*ControlPlane, error) 
 		o.Definitions = &kwok.Definitions{} // the nodes and their usage have one
 	}
 	o.Access.setDefaults()
+	if o.NoGarbageCollection {
+		o.Controllers = append(slices.Clone(o.Controllers), "-garbagecollector")
+	}
 	if o.sleeps() && o.Trace == nil {
 		o.Trace = trace.New(trace.Options{}) // which has the state of the queues
 	}
-	cp := &ControlPlane{options: o, base: base, page: ui.New(o.page()), stopped: make(chan struct{})}
+	cp := &ControlPlane{options: o, base: base, page: ui.New(o.page()), stopped: make(chan struct{}), drain: newDrain(o.Termination)}
 	cp.simulated.options = o.nodes()
 	if err := cp.start(ctx); err != nil {
 		cp.Stop()
@@ -127,8 +132,8 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	if cp.base != nil {
 		cp.credentials = cp.base.credentials
-		cp.credentials.issued.Share()
-	} else if cp.credentials, err = loadCredentials(&o.Access, &o.Serving); err != nil {
+		cp.credentials.uses.share()
+	} else if cp.credentials, err = loadCredentials(ctx, &o.Access, &o.Serving, o.Log); err != nil {
 		return err
 	}
 	if err := cp.listen(); err != nil {
@@ -143,7 +148,10 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.auditor, err = cp.openAudit(); err != nil {
 		return err
 	}
-	if cp.served, err = newServer(ctx, o, cp.serverStore(), cp.keys, cp.credentials, cp.auditor, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
+	if cp.spans, err = cp.openTracing(); err != nil {
+		return err
+	}
+	if cp.served, err = newServer(ctx, o, cp.serverStore(), cp.keys, cp.credentials, cp.auditor, cp.spans, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
 		return err
 	}
 	cp.started.reach(assembled)
@@ -312,23 +320,6 @@ func (cp *ControlPlane) serve() error {
 	return nil
 }
 
-func (cp *ControlPlane) newHTTP(config *tls.Config) *http.Server {
-	handler := cp.page.Over(cp.server)
-	if cp.options.Host != nil {
-		handler = cp.options.Host.Over(handler)
-	}
-	s := &http.Server{
-		Handler:           handler,
-		TLSConfig:         config,
-		ReadHeaderTimeout: 32 * time.Second,
-		IdleTimeout:       90 * time.Second,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
-		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
-	}
-	h2.Install(s, h2.Options{})
-	return s
-}
-
 // writeClientFiles writes the files for clients: the kubeconfig and the CA.
 func (cp *ControlPlane) writeClientFiles() error {
 	cert, key, err := cp.credentials.authority.Client(adminUser, auth.MastersGroup)
@@ -361,7 +352,7 @@ func (cp *ControlPlane) parts() (all []part) {
 		all = append(all, part{"Controllers", strconv.Itoa(n) + " running", func(ctx context.Context, s clientSide) error { return s.controllers(ctx, o.Controllers) }})
 	}
 	if o.Scheduler {
-		all = append(all, part{"Scheduler", "running", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, o.Scheduling) }})
+		all = append(all, part{"Scheduler", "running", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, cp.measured.in(o.Scheduling)) }})
 	}
 	if o.simulates() {
 		all = append(all, part{"Nodes", strconv.Itoa(o.Nodes) + " simulated", func(ctx context.Context, s clientSide) error { return s.nodes(ctx, o.nodes()) }})
@@ -377,7 +368,7 @@ func (cp *ControlPlane) clientSide() (clientSide, error) {
 	}
 	cert, key := cp.credentials.authority.Signer()
 	return clientSide{
-		wire: inProcess(cp.server, cp.options), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
+		wire: inProcess(cp.server, cp.options, cp.measured), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
 		settings: settings{
 			caBundle: cp.credentials.servingCA,
 			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}, Now: cp.options.realTime()},
@@ -473,7 +464,7 @@ func (cp *ControlPlane) URL() string {
 // Advertised is the address at which other machines reach the server.
 func (cp *ControlPlane) Advertised() netip.AddrPort { return cp.advertised }
 
-// Trace is the log of the lives of events, nil if there is none.
+// Trace is the log of the lives of events, nil without one.
 func (cp *ControlPlane) Trace() *trace.Log { return cp.options.Trace }
 
 // PageURL is a link to the page, which logs in as the kubeconfig's user, once, within a

@@ -85,7 +85,7 @@ func (cp *ControlPlane) Snapshot(ctx context.Context, at storage.Revision) (*Fro
 	if err != nil {
 		return nil, err
 	}
-	cp.credentials.issued.Share()
+	cp.credentials.uses.share()
 	return &Frozen{options: cp.options, store: kept, credentials: cp.credentials, keys: cp.keys.Share(), known: cp.known(ctx, kept.Revision(), o.Without), idle: cp.sleptAt(kept.Revision())}, nil
 }
 
@@ -147,6 +147,6 @@ func (f *Frozen) Fork(ctx context.Context, place Place) (*ControlPlane, error) {
 // Close frees the state. Its forks stay.
 func (f *Frozen) Close() error {
 	f.keys.Close()
-	f.credentials.issued.Close()
+	f.credentials.uses.close()
 	return f.store.Close()
 }

@@ -12,7 +12,7 @@ import (
 // inProcess is the wire in memory: each user gets a client whose requests go
 // straight to the server's handler, with that user in their context. They pass
 // authorization and admission as everybody's do. They share one discovery.
-func inProcess(s *server.Server, o Options) wire {
+func inProcess(s *server.Server, o Options, m partMetrics) wire {
 	var mu sync.Mutex
 	clients := map[string]*client.Client{}
 	var discovers *client.Client
@@ -22,7 +22,7 @@ func inProcess(s *server.Server, o Options) wire {
 		if c := clients[user]; c != nil {
 			return c, nil
 		}
-		c, err := client.New(inProcessConfig(s, user), client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, Silence: o.pace().silence, Discovery: discovers})
+		c, err := client.New(inProcessConfig(s, user), client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, Silence: o.pace().silence, Discovery: discovers, Observe: m.requests.Observe})
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package controlplane_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -52,6 +54,8 @@ func TestMetricsPage(t *testing.T) {
 	c := controlplanetest.Client(t, cp)
 	admitAndRefuse(t, c)
 	runDeployment(t, c)
+	failToSchedule(t, c)
+	failHandshake(t, cp)
 	loseAPIService(t, c)
 	exceedLimit(t, cp.Config(), maxBody)
 	refuseByLevel(t, c, cp.Config())
@@ -100,11 +104,32 @@ const metricsIntroduction = `# Metrics
 This page is made from the metrics of a running server: ` + "`go test ./internal/controlplane -run TestMetricsPage -update`" + `.
 
 ` + "`fairlead up`" + ` and ` + "`fairlead server`" + ` serve these families at ` + "`/metrics`" + ` in Prometheus' text format, to users with the right to get that
-path: ` + "`kubectl get --raw /metrics`" + `. Names and labels are those of kube-apiserver, of Kubernetes' work queues and of
-controller-runtime, so dashboards for those work; Fairlead's own families begin with ` + "`fairlead_`" + `. The families of the process,
-` + "`go_`" + ` and ` + "`process_`" + `, are those of Prometheus' Go library and are not listed. A family without samples is not served.
+path: ` + "`kubectl get --raw /metrics`" + `. Names and labels are those of kube-apiserver, kube-scheduler, client-go, Kubernetes' work queues and
+controller-runtime, so dashboards for those work; Fairlead's own families begin with ` + "`fairlead_`" + `. One process has all parts, so
+one scrape of it has the metrics of all: see [monitoring](#monitoring). The families of the process,
+` + "`go_`" + ` and ` + "`process_`" + `, are those of Prometheus' Go library and are not listed. A family without samples is not served; with the
+first failure come ` + "`apiserver_request_aborts_total` and `etcd_request_errors_total`" + `, by the labels of the families beside them.
+The families that begin with ` + "`etcd_`" + ` count requests to the store, be it the embedded one or etcd.
 [grafana.json](grafana.json) is a dashboard, and [trace.md](trace.md) explains the hops. Simulated kubelets serve
 [metrics of nodes](nodes.md#metrics-of-kubelets) at paths of their own.
+
+## Monitoring
+
+[kubernetes-mixin](https://github.com/kubernetes-monitoring/kubernetes-mixin) has rules, alerts and dashboards for the API server, the
+scheduler and controller-manager. A test checks that ` + "`fairlead up`" + ` serves all families that they read of
+a control plane; the others come from kubelets, kube-proxy, kube-state-metrics and node_exporter. The mixin tells the parts apart by the label
+` + "`job`" + `. Either scrape the server three times, as the jobs kube-apiserver, kube-scheduler and kube-controller-manager:
+
+` + "```yaml" + `
+scrape_configs:
+  - job_name: kube-apiserver # and the same as kube-scheduler, and as kube-controller-manager
+    scheme: https
+    authorization: {credentials_file: token} # made by kubectl create token, of an account with the ClusterRole system:monitoring
+    tls_config: {ca_file: .fairlead/ca.crt}
+    static_configs: [{targets: ["127.0.0.1:6443"]}]
+` + "```" + `
+
+or set the mixin's selectors (` + "`kubeSchedulerSelector`, `kubeControllerManagerSelector`" + `) to the one job.
 
 ## /metrics
 
@@ -153,6 +178,12 @@ func readFamilies(all map[string]*family, text string) {
 var origins = map[string]string{
 	"aggregator":         "kube-apiserver",
 	"apiserver":          "kube-apiserver",
+	"authenticated":      "kube-apiserver",
+	"authentication":     "kube-apiserver",
+	"authorization":      "kube-apiserver",
+	"etcd":               "kube-apiserver",
+	"rest_client":        "client-go",
+	"scheduler":          "kube-scheduler",
 	"controller_runtime": "controller-runtime",
 	"fairlead":           "Fairlead",
 	"kubernetes":         "kube-apiserver",
@@ -202,6 +233,32 @@ func runDeployment(t *testing.T, c *client.Client) {
 		t.Fatal(err)
 	}
 	waittest.One(t, deployments, "web", "a ready pod", func(d *appsv1.Deployment) bool { return d.Status.ReadyReplicas == 1 })
+}
+
+// failHandshake fails a TLS handshake, and asks for a deprecated kind.
+func failHandshake(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	if _, err := tls.Dial("tcp", strings.TrimPrefix(cp.URL(), "https://"), &tls.Config{}); err == nil {
+		t.Fatal("a client that does not know the CA trusts the server")
+	}
+	if _, err := controlplanetest.Clientset(t, cp).CoreV1().ComponentStatuses().List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// failToSchedule waits until a pod that fits no node is known to be so.
+func failToSchedule(t *testing.T, c *client.Client) {
+	t.Helper()
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	if _, err := pods.Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "large"},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "c", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1M")},
+		}}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	waittest.One(t, pods, "large", "unschedulable", func(p *corev1.Pod) bool { return len(p.Status.Conditions) > 0 })
 }
 
 // loseAPIService makes an API service that is no longer available, since it has no server.

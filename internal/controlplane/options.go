@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/trace"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/utils/ptr"
 )
 
@@ -80,8 +81,23 @@ type Options struct {
 	Encryption Encryption
 	// Serving configures TLS of the API server.
 	Serving Serving
-	// Access configures authentication, authorization and admission.
+	// HTTP configures the port beyond TLS, and Termination its end.
+	HTTP        HTTP
+	Termination Termination
+	// Access configures authentication and authorization.
 	Access Access
+	// TracingConfigFile is a TracingConfiguration, which says where spans of requests go; "" records none. Forks and control
+	// planes of a Host are not recorded.
+	TracingConfigFile string
+	// Tokens configures service account tokens.
+	Tokens AccountTokens
+	// Admission configures the admission plugins.
+	Admission Admission
+	// NodePorts is the range of the node ports of Services; the zero value is 30000 to 32767. A Service whose port is out of
+	// a new range keeps it.
+	NodePorts utilnet.PortRange
+	// KubernetesNodePort is the node port of the Service kubernetes; with 0 it has the type ClusterIP.
+	KubernetesNodePort int
 	// Audit configures the audit log. Forks and control planes of a Host are not recorded.
 	Audit server.AuditOptions
 	// Kubelets configures the connections to kubelets.
@@ -92,6 +108,9 @@ type Options struct {
 	DisabledAPIs []schema.GroupVersion
 	// EventTTL is how long events are kept; 0 is an hour.
 	EventTTL time.Duration
+	// NoGarbageCollection is a cluster without a garbage collector: none of the Controllers is one, and deletes ignore
+	// what they ask for dependents.
+	NoGarbageCollection bool
 	// Limits are the limits on requests to the API server.
 	Limits Limits
 	// Fsync is when a write is on disk, NoSync the prefixes of keys that need not
@@ -168,6 +187,15 @@ type Limits struct {
 	RequestTimeout      time.Duration
 	// NoFairness refuses requests above the limits at once, in place of queues by priority; see server.Config.Fairness.
 	NoFairness bool
+}
+
+// AccountTokens configures service account tokens, beyond Access.
+type AccountTokens struct {
+	// KeysURI is where clients find the keys, in the OpenID configuration; "" is the server itself.
+	KeysURI string
+	// NoExtension lets the tokens of pods expire when their pods are told. Without it they are valid for a year, for
+	// clients that do not read their file again.
+	NoExtension bool
 }
 
 // OptionError is the error of Start for an option with a wrong value. It names the option's flag.

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -19,14 +20,21 @@ const auditPatience = 10 * time.Second
 // shutdown ends the parts that start has started so far: first the client side, while the
 // server still answers it; then the watches, which would not end by themselves; then the
 // requests in progress and their audit events; the store last.
+//
+// With a Termination, /readyz fails first, and the requests in progress end before the watches.
 func (cp *ControlPlane) shutdown() error {
 	var errs []error
+	if cp.drain != nil && cp.http != nil {
+		cp.server.BeginShutdown()
+		time.Sleep(cp.drain.Delay)
+	}
 	if cp.clients != nil {
 		cp.sleeper.close()
 		cp.stopClients()
 		errs = append(errs, within(clientsPatience, cp.clients.Wait))
 	}
 	if cp.serving != nil {
+		cp.drainRequests()
 		cp.stopServing()
 		cp.etcd.close()
 		cp.socket.close()
@@ -39,6 +47,7 @@ func (cp *ControlPlane) shutdown() error {
 	if cp.auditor != nil {
 		_ = within(auditPatience, func() error { cp.auditor.Close(); return nil })
 	}
+	cp.closeTracing()
 	cp.addresses.close()
 	if cp.beforeClose != nil {
 		cp.beforeClose()
@@ -47,8 +56,21 @@ func (cp *ControlPlane) shutdown() error {
 		errs = append(errs, cp.store.Close())
 	}
 	cp.keys.Close()
-	cp.credentials.issued.Close()
+	cp.credentials.uses.close()
 	return errors.Join(ignoreCancel(errs)...)
+}
+
+// drainRequests closes the port, or refuses new requests, and waits for those in progress.
+func (cp *ControlPlane) drainRequests() {
+	if cp.drain == nil || cp.http == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(cp.options.Limits.RequestTimeout, time.Minute))
+	defer cancel()
+	if !cp.drain.RetryAfter {
+		go cp.http.Shutdown(ctx) // does not return before the watches end
+	}
+	cp.drain.wait(ctx)
 }
 
 // endRequests ends the requests in progress.

@@ -33,6 +33,9 @@ func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
 		CurvePreferences: o.Serving.Curves,
 		NextProtos:       []string{"h2", "http/1.1"},
 	}
+	if o.HTTP.NoHTTP2 {
+		config.NextProtos = []string{"http/1.1"}
+	}
 	if o.Host != nil { // each of its control planes has an authority
 		return config, nil
 	}

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"strconv"
 	"strings"
 
 	"fairlead.dev/internal/controlplane"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Environment variables that run more than the API server.
@@ -23,6 +22,7 @@ const (
 // Command returns the command line of kube-apiserver. It serves until its context ends.
 func Command() *cobra.Command {
 	var f flags
+	var l logging
 	var warnings []string
 	cmd := &cobra.Command{
 		Use:   "kube-apiserver",
@@ -36,21 +36,29 @@ controllers, and the scheduler with simulated nodes, in the same process.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			log, err := l.start(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
 			for _, w := range warnings {
-				fmt.Fprintln(cmd.ErrOrStderr(), "kube-apiserver: "+w)
+				log.Warn(w)
 			}
 			o, err := f.controlPlane(cmd.Context())
 			if err != nil {
 				return err
 			}
+			o.Log = log
+			o.Flags = map[string]string{}
+			cmd.Flags().VisitAll(func(flag *pflag.Flag) { o.Flags[flag.Name] = flag.Value.String() })
 			if err := fromEnvironment(&o); err != nil {
 				return err
 			}
-			return serve(cmd.Context(), o, cmd.ErrOrStderr())
+			return serve(cmd.Context(), o)
 		},
 	}
 	cmd.SetVersionTemplate("Kubernetes {{.Version}}\n")
 	f.register(cmd.Flags())
+	l.register(cmd.Flags())
 	registerOthers(cmd.Flags(), func(text string) { warnings = append(warnings, text) })
 	return cmd
 }
@@ -74,7 +82,7 @@ func fromEnvironment(o *controlplane.Options) error {
 }
 
 // serve runs the control plane until ctx ends.
-func serve(ctx context.Context, o controlplane.Options, stderr io.Writer) error {
+func serve(ctx context.Context, o controlplane.Options) error {
 	if o.DataDir == "" { // the store is in an etcd cluster
 		dir, err := os.MkdirTemp("", "kube-apiserver-")
 		if err != nil {
@@ -83,8 +91,7 @@ func serve(ctx context.Context, o controlplane.Options, stderr io.Writer) error 
 		defer os.RemoveAll(dir)
 		o.DataDir = dir
 	}
-	o.Log = slog.Default()
-	o.Warning = func(part, detail string) { fmt.Fprintf(stderr, "kube-apiserver: %s: %s\n", part, detail) }
+	o.Warning = func(part, detail string) { o.Log.Warn(part + ": " + detail) }
 	cp, err := controlplane.Start(ctx, o)
 	if err != nil {
 		return err

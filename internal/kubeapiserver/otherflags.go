@@ -10,65 +10,64 @@ import (
 
 // ignoredFlags cannot change the answer to a request. The reasons are part of the warning.
 var ignoredFlags = map[string][]string{
-	"the server has its own log, traces and metrics": {
+	"the server has its own traces and metrics": {
 		"allow-metric-labels", "allow-metric-labels-manifest", "contention-profiling", "debug-socket-path", "disabled-metrics",
-		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "logging-format", "profiling",
-		"show-hidden-metrics-for-version", "tracing-config-file", "v", "vmodule",
+		"profiling", "show-hidden-metrics-for-version",
+	},
+	"the log is written to stderr at once, with one verbosity": {
+		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "vmodule",
 	},
 	"the store and the watch cache have no such setting": {
-		"delete-collection-workers", "etcd-compaction-interval", "etcd-count-metric-poll-period", "etcd-db-metric-poll-interval",
+		"default-watch-cache-size", "delete-collection-workers", "etcd-compaction-interval", "etcd-count-metric-poll-period", "etcd-db-metric-poll-interval",
 		"etcd-healthcheck-timeout", "etcd-readycheck-timeout", "lease-reuse-duration-seconds", "storage-initialization-timeout",
 		"storage-media-type", "watch-cache", "watch-cache-sizes",
 	},
 	"connections and shutdown have no such setting": {
-		"disable-http2-serving", "goaway-chance", "http2-max-streams-per-connection", "livez-grace-period",
-		"max-connection-bytes-per-sec", "min-request-timeout", "permit-address-sharing", "permit-port-sharing",
-		"shutdown-delay-duration", "shutdown-send-retry-after", "shutdown-watch-termination-grace-period",
+		"livez-grace-period", "permit-address-sharing",
+		"permit-port-sharing", "shutdown-watch-termination-grace-period",
 	},
 	"the server is the only one of its cluster": {
-		"coordinated-leadership-lease-duration", "coordinated-leadership-renew-deadline", "coordinated-leadership-retry-period",
+		"apiserver-count", "coordinated-leadership-lease-duration", "coordinated-leadership-renew-deadline", "coordinated-leadership-retry-period",
 		"endpoint-reconciler-type", "peer-advertise-ip", "peer-advertise-port", "peer-ca-file",
 	},
 	"the server authenticates to other API servers by a certificate of its own": {
 		"aggregator-reject-forwarding-redirect", "enable-aggregator-routing", "proxy-client-cert-file", "proxy-client-key-file",
 	},
-	"connections to kubelets have no such limit":    {"kubelet-timeout"},
-	"it is only used in documents about the server": {"enable-logs-handler", "external-hostname"},
+	"connections to kubelets have no such limit":                     {"kubelet-timeout"},
+	"kubelets are reached at the ports in the status of their nodes": {"kubelet-port", "kubelet-read-only-port"},
+	"it is only used in documents about the server":                  {"enable-logs-handler", "external-hostname"},
 }
 
 // ignoredBools are those of ignoredFlags that may stand without a value.
 var ignoredBools = []string{
-	"aggregator-reject-forwarding-redirect", "contention-profiling", "disable-http2-serving", "enable-aggregator-routing",
+	"aggregator-reject-forwarding-redirect", "contention-profiling", "enable-aggregator-routing",
 	"enable-logs-handler", "log-text-split-stream",
-	"permit-address-sharing", "permit-port-sharing", "profiling", "shutdown-send-retry-after", "watch-cache",
+	"permit-address-sharing", "permit-port-sharing", "profiling", "watch-cache",
 }
 
-// fixedFlags could change the answer to a request. They are accepted with the values to which the server is fixed.
-var fixedFlags = map[string][]string{
-	"admission-control":                       {""},
-	"admission-control-config-file":           {""},
-	"authorization-policy-file":               {""},
-	"cors-allowed-origins":                    {""},
-	"default-not-ready-toleration-seconds":    {"300"},
-	"default-unreachable-toleration-seconds":  {"300"},
-	"egress-selector-config-file":             {""},
-	"enable-garbage-collector":                {"true"},
-	"etcd-servers-overrides":                  {""},
-	"kubernetes-service-node-port":            {"0"},
-	"service-account-extend-token-expiration": {"true"},
-	"service-account-jwks-uri":                {""},
-	"service-account-lookup":                  {"true"},
-	"service-account-signing-endpoint":        {""},
-	"service-node-port-range":                 {"30000-32767"},
-	"storage-backend":                         {"", "etcd3"},
-	"strict-transport-security-directives":    {""},
+// fixedFlag is a flag that could change the answer to a request. It is accepted with the values to which the server is fixed.
+type fixedFlag struct {
+	values []string
+	reason string // why others are refused
+}
+
+const (
+	noABAC = "the server has no authorizer ABAC"
+)
+
+var fixedFlags = map[string]fixedFlag{
+	"authorization-policy-file":   {[]string{""}, noABAC},
+	"egress-selector-config-file": {[]string{""}, "the server connects to nodes, webhooks and etcd directly"},
+	"etcd-servers-overrides":      {[]string{""}, "all resources are in one store, with one revision"},
+	"service-account-lookup":      {[]string{"true"}, "the server always asks whether a token's objects exist"},
+	"storage-backend":             {[]string{"", "etcd3"}, "the store is the embedded one, or etcd by version 3 of its API"},
 }
 
 // otherFlag is the value of a flag that has no effect.
 type otherFlag struct {
 	name   string
 	fixed  []string // the accepted values; nil accepts all
-	reason string   // why other values have no effect
+	reason string   // why other values have no effect, or are refused
 	warn   func(string)
 	value  string
 }
@@ -81,9 +80,9 @@ func (f *otherFlag) Set(value string) error {
 		f.warn(fmt.Sprintf("--%s has no effect: %s", f.name, f.reason))
 	case !slices.Contains(f.fixed, value):
 		if last := f.fixed[len(f.fixed)-1]; last != "" {
-			return fmt.Errorf("not supported: want %s", last)
+			return fmt.Errorf("not supported: want %s, because %s", last, f.reason)
 		}
-		return errors.New("not supported")
+		return errors.New("not supported: " + f.reason)
 	}
 	return nil
 }
@@ -108,11 +107,7 @@ func (f *otherFlag) isBool() bool {
 func registerOthers(set *pflag.FlagSet, warn func(string)) {
 	add := func(f *otherFlag, usage string) {
 		f.warn = warn
-		shorthand := ""
-		if len(f.name) == 1 {
-			shorthand = f.name
-		}
-		flag := set.VarPF(f, f.name, shorthand, usage)
+		flag := set.VarPF(f, f.name, "", usage)
 		if f.isBool() {
 			flag.NoOptDefVal = "true"
 		}
@@ -124,9 +119,9 @@ func registerOthers(set *pflag.FlagSet, warn func(string)) {
 	}
 	for name, fixed := range fixedFlags {
 		usage := "not supported"
-		if last := fixed[len(fixed)-1]; last != "" {
+		if last := fixed.values[len(fixed.values)-1]; last != "" {
 			usage = "fixed to " + last
 		}
-		add(&otherFlag{name: name, fixed: fixed}, usage)
+		add(&otherFlag{name: name, fixed: fixed.values, reason: fixed.reason, value: fixed.values[0]}, usage+": "+fixed.reason)
 	}
 }

@@ -1,7 +1,6 @@
 package kubeapiserver_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -213,13 +212,12 @@ func TestRuntimeConfig(t *testing.T) {
 // TestWarnings names the flags that have no effect.
 func TestWarnings(t *testing.T) {
 	cmd := kubeapiserver.Command()
-	var stderr bytes.Buffer
-	cmd.SetErr(&stderr)
+	logged := recordLog(t)
 	cmd.SetArgs([]string{"--profiling=false"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "--etcd-servers must be specified") {
 		t.Errorf("without an etcd: %v", err)
 	}
-	if want := "--profiling has no effect: the server has its own log, traces and metrics"; !strings.Contains(stderr.String(), want) {
-		t.Errorf("no warning %q in %q", want, stderr.String())
+	if want := "--profiling has no effect: the server has its own traces and metrics"; !strings.Contains(logged(), want) {
+		t.Errorf("no warning %q in %q", want, logged())
 	}
 }

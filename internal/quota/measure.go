@@ -102,8 +102,8 @@ func (m Measure) Usage(obj runtime.Object) corev1.ResourceList {
 	return l
 }
 
-// InScope reports whether the object is in all scopes of the quota.
-func (m Measure) InScope(q *corev1.ResourceQuota, obj runtime.Object) (bool, error) {
+// Scopes returns the scopes of a quota.
+func Scopes(q *corev1.ResourceQuota) []corev1.ScopedResourceSelectorRequirement {
 	var all []corev1.ScopedResourceSelectorRequirement
 	for _, s := range q.Spec.Scopes {
 		all = append(all, corev1.ScopedResourceSelectorRequirement{ScopeName: s, Operator: corev1.ScopeSelectorOpExists})
@@ -111,7 +111,29 @@ func (m Measure) InScope(q *corev1.ResourceQuota, obj runtime.Object) (bool, err
 	if q.Spec.ScopeSelector != nil {
 		all = append(all, q.Spec.ScopeSelector.MatchExpressions...)
 	}
-	for _, s := range all {
+	return all
+}
+
+// Matching returns those of the scopes that the object is in.
+func (m Measure) Matching(scopes []corev1.ScopedResourceSelectorRequirement, obj runtime.Object) (in []corev1.ScopedResourceSelectorRequirement, _ error) {
+	for _, s := range scopes {
+		if m.scope == nil {
+			return nil, nil
+		}
+		ok, err := m.scope(obj, s)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			in = append(in, s)
+		}
+	}
+	return in, nil
+}
+
+// InScope reports whether the object is in all scopes of the quota.
+func (m Measure) InScope(q *corev1.ResourceQuota, obj runtime.Object) (bool, error) {
+	for _, s := range Scopes(q) {
 		if m.scope == nil {
 			return false, nil
 		}

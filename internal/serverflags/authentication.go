@@ -30,6 +30,7 @@ func (f *authentication) register(set *pflag.FlagSet, a *controlplane.Access) {
 	set.StringSliceVar(&a.Audiences, "api-audiences", nil, "audiences of service account tokens for this server (default the first --service-account-issuer)")
 	set.StringArrayVar(&a.Issuers, "service-account-issuer", nil, "name of the service account issuer; the first is in new tokens, all are accepted (default that of kubeadm, "+controlplane.DefaultIssuer+")")
 	set.StringVar(&a.SigningKeyFile, "service-account-signing-key-file", "", "file with the private key of service account tokens (default a key of the server's own)")
+	set.StringVar(&a.SigningEndpoint, "service-account-signing-endpoint", "", "socket of a program that signs service account tokens and has their keys (k8s.io/externaljwt v1)")
 	set.StringArrayVar(&a.KeyFiles, "service-account-key-file", nil, "file with keys that verify service account tokens")
 	set.DurationVar(&a.MaxTokenExpiration, "service-account-max-token-expiration", 0, "longest validity of a requested token; 0 for no limit")
 }
@@ -46,6 +47,9 @@ func (f *authentication) complete(a *controlplane.Access) error {
 		if issuer == "" {
 			return errors.New("--service-account-issuer: want a name that is not empty")
 		}
+	}
+	if a.SigningEndpoint != "" && (a.SigningKeyFile != "" || len(a.KeyFiles) > 0) {
+		return errors.New("can't set `--service-account-signing-key-file` and/or `--service-account-key-file` with `--service-account-signing-endpoint` (They are mutually exclusive)")
 	}
 	if a.SigningKeyFile == "" && len(a.KeyFiles) > 0 {
 		return errors.New("--service-account-key-file: want --service-account-signing-key-file too")

@@ -18,6 +18,8 @@ type Flags struct {
 	emulation      emulation
 	apis           map[string]string
 	limits         limits
+	http           http
+	tokens         accountTokens
 }
 
 // Register registers the flags. Some set the options directly, the others when Complete is called. The options hold
@@ -30,12 +32,15 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	registerKubelets(set, &o.Kubelets)
 	f.authentication.register(set, &o.Access)
 	f.authorization.register(set, &o.Access)
-	f.admission.register(set, &o.Access)
+	f.admission.register(set, &o.Admission)
 	registerAudit(set, &o.Audit)
+	set.StringVar(&o.TracingConfigFile, "tracing-config-file", "", "file with a TracingConfiguration: the OpenTelemetry receiver of spans of requests, and how many are recorded")
 	f.network.register(set, o)
 	f.emulation.register(set)
 	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
 	f.limits.register(set)
+	f.http.register(set, o)
+	f.tokens.register(set, o)
 	set.DurationVar(&o.EventTTL, "event-ttl", time.Hour, "how long events are kept")
 	return f
 }
@@ -54,13 +59,13 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	if err := f.authentication.complete(&o.Access); err != nil {
 		return err
 	}
-	if err := f.admission.complete(&o.Access); err != nil {
+	if err := f.admission.complete(&o.Admission); err != nil {
 		return err
 	}
 	if err := o.Audit.Check(); err != nil {
 		return err
 	}
-	if err := f.network.complete(&o.Access); err != nil {
+	if err := f.network.complete(o); err != nil {
 		return err
 	}
 	if o.API, err = f.emulation.api(); err != nil {
@@ -76,5 +81,11 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	if o.EventTTL <= 0 {
 		return fmt.Errorf("--event-ttl=%v: want more than 0", o.EventTTL)
 	}
-	return f.limits.complete(&o.Limits)
+	if err := f.limits.complete(&o.Limits); err != nil {
+		return err
+	}
+	if err := f.http.complete(o); err != nil {
+		return err
+	}
+	return f.tokens.complete(o)
 }

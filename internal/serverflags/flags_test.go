@@ -59,7 +59,8 @@ func TestPrecedence(t *testing.T) {
 func TestPlugins(t *testing.T) {
 	for _, c := range []struct {
 		plugins plugins
-		names   []string
+		names   []string // disabled
+		more    []string // enabled
 		want    string
 	}{
 		{names: []string{"NodeRestriction"}},
@@ -67,16 +68,20 @@ func TestPlugins(t *testing.T) {
 		{plugins: plugins{disabled: []string{"ServiceAccount", "AlwaysDeny"}}, names: []string{"NodeRestriction", "ServiceAccount"}},
 		{plugins: plugins{disabled: certificatePlugins}, names: []string{"NodeRestriction", "Certificates"}},
 		{plugins: plugins{disabled: certificatePlugins[:1]}, want: "can only be disabled together"},
-		{plugins: plugins{enabled: []string{"AlwaysPullImages"}}, want: "Fairlead does not have this plugin"},
-		{plugins: plugins{disabled: []string{"Nonsense"}}, want: `unknown admission plugin "Nonsense"`},
-		{plugins: plugins{enabled: []string{"Priority"}, disabled: []string{"Priority"}}, want: "both enabled and disabled"},
+		{plugins: plugins{enabled: []string{"AlwaysPullImages"}}, names: []string{"NodeRestriction"}, more: []string{"AlwaysPullImages"}},
+		{plugins: plugins{enabled: []string{"Nonsense"}}, want: `enable-admission-plugins plugin "Nonsense" is unknown`},
+		{plugins: plugins{disabled: []string{"Nonsense"}}, want: `disable-admission-plugins plugin "Nonsense" is unknown`},
+		{plugins: plugins{only: []string{"Nonsense"}}, want: `admission-control plugin "Nonsense" is unknown`},
+		{plugins: plugins{only: []string{"AlwaysAdmit"}, enabled: []string{"AlwaysAdmit"}}, want: "mutually exclusive"},
+		{plugins: plugins{only: slices.Concat(defaultPlugins[2:], ByRequest, []string{"AlwaysDeny"})}, names: []string{"NamespaceLifecycle", "LimitRanger"}, more: []string{"AlwaysDeny"}},
+		{plugins: plugins{enabled: []string{"Priority"}, disabled: []string{"Priority"}}, want: "[Priority] in enable-admission-plugins and disable-admission-plugins overlapped"},
 	} {
 		c.plugins.off = ByRequest
-		names, err := c.plugins.disabledPlugins()
+		names, more, err := c.plugins.names()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.plugins, err, c.want)
 		}
-		if diff := cmp.Diff(c.names, names); c.want == "" && diff != "" {
+		if diff := cmp.Diff([][]string{c.names, c.more}, [][]string{names, more}); c.want == "" && diff != "" {
 			t.Errorf("%+v: %s", c.plugins, diff)
 		}
 	}

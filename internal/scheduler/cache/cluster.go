@@ -52,6 +52,9 @@ func NewCluster(o Objects) *Cluster {
 // Len returns the number of nodes.
 func (c *Cluster) Len() int { return len(c.NodeInfos) }
 
+// NumPods returns the number of pods on nodes, placeholders of nominated ones included.
+func (c *Cluster) NumPods() int { return len(c.pods) }
+
 // Node returns a node; nil if it does not exist.
 func (c *Cluster) Node(name string) *NodeInfo {
 	if n := c.nodes[name]; n != nil && n.Node != nil {

@@ -23,4 +23,25 @@ const (
 	NodeRemoved
 )
 
+// Label returns the name of a single kind in metrics: kube-scheduler's, where it has the kind.
+func (k EventKind) Label() string {
+	switch k {
+	case NodeAdded:
+		return "NodeAdd"
+	case NodeChanged:
+		return "NodeUpdate"
+	case NodeRemoved:
+		return "NodeDelete"
+	case PodAdded:
+		return "AssignedPodAdd"
+	case PodRemoved:
+		return "AssignedPodDelete"
+	case VolumesChanged:
+		return "VolumesChange"
+	case NamespaceChanged:
+		return "NamespaceUpdate"
+	}
+	return ""
+}
+
 func (k EventKind) Has(of EventKind) bool { return k&of != 0 }

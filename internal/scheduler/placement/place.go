@@ -4,16 +4,20 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/metrics"
 )
 
 // A Placer runs the filters and scores of a profile. It reuses its buffers from pod to pod.
 type Placer struct {
 	framework.Profile
-	nextStart int // the index, modulo the number of nodes, at which the next search starts
+	Metrics   *metrics.Profile // may be nil
+	nextStart int              // the index, modulo the number of nodes, at which the next search starts
 	feasible  []*cache.NodeInfo
+	scorers   []weightedScorer
 	scores    []int64
 	totals    []int64
 }
@@ -26,21 +30,37 @@ func (pl *Placer) Place(c *cache.Cluster, p *cache.PodInfo) (*cache.NodeInfo, er
 	}
 	nominated, back := c.SetAsideNominated(p)
 	defer back()
+	start := time.Now()
 	checks, rejected := pl.preFilter(c, p)
+	start = pl.Metrics.Ran(metrics.PreFilter, statusOf(rejected), start)
 	if rejected != nil {
 		return nil, rejected
 	}
 	if nominated != nil && nominated.Node != nil && allow(checks, nominated) {
+		pl.Metrics.Ran(metrics.Filter, metrics.Success, start)
 		return nominated, nil
 	}
 	among, by := pl.nodesToCheck(c, p)
-	if !pl.findFeasible(among, checks) {
+	found := pl.findFeasible(among, checks)
+	pl.Metrics.Ran(metrics.Filter, metrics.Success, start) // also when it rejects all nodes, as in kube-scheduler
+	if !found {
 		return nil, pl.diagnose(c, checks, among, by)
 	}
 	if len(pl.feasible) == 1 {
 		return pl.feasible[0], nil
 	}
 	return pl.selectNode(c, p), nil
+}
+
+// statusOf returns the result of the PreFilter plugins.
+func statusOf(rejected *framework.FitError) metrics.Status {
+	switch {
+	case rejected == nil:
+		return metrics.Success
+	case rejected.PreFilter.Unresolvable:
+		return metrics.RejectedForGood
+	}
+	return metrics.Rejected
 }
 
 // preparedFilter is a filter's check for the current pod.
@@ -114,24 +134,36 @@ func allow(checks []preparedFilter, n *cache.NodeInfo) bool {
 	return true
 }
 
+// weightedScorer is a plugin's rating for the current pod, and the factor by which it counts.
+type weightedScorer struct {
+	framework.NodeScorer
+	weight int64
+}
+
 // selectNode sums up the weighted scores of the feasible nodes. Among equals it chooses at random.
 func (pl *Placer) selectNode(c *cache.Cluster, p *cache.PodInfo) *cache.NodeInfo {
 	pl.scores = slices.Grow(pl.scores[:0], len(pl.feasible))[:len(pl.feasible)]
 	pl.totals = slices.Grow(pl.totals[:0], len(pl.feasible))[:len(pl.feasible)]
 	clear(pl.totals)
+	pl.scorers = pl.scorers[:0]
+	start := time.Now()
 	for _, s := range pl.Scores {
-		r := s.PreScore(c, p, pl.feasible)
-		if r == nil {
-			continue
-		}
-		for i, n := range pl.feasible {
-			pl.scores[i] = r.Score(n)
-		}
-		r.NormalizeScores(pl.scores)
-		for i, v := range pl.scores {
-			pl.totals[i] += s.Weight * v
+		if r := s.PreScore(c, p, pl.feasible); r != nil {
+			pl.scorers = append(pl.scorers, weightedScorer{r, s.Weight})
 		}
 	}
+	start = pl.Metrics.Ran(metrics.PreScore, metrics.Success, start)
+	for _, s := range pl.scorers {
+		for i, n := range pl.feasible {
+			pl.scores[i] = s.Score(n)
+		}
+		s.NormalizeScores(pl.scores)
+		for i, v := range pl.scores {
+			pl.totals[i] += s.weight * v
+		}
+	}
+	clear(pl.scorers) // which refer to the pod
+	pl.Metrics.Ran(metrics.Score, metrics.Success, start)
 	top, equals := 0, 1
 	for i := 1; i < len(pl.totals); i++ {
 		switch {

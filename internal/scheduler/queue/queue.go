@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/metrics"
 )
 
 // Waiting times of pods that did not get a node.
@@ -28,6 +29,8 @@ const (
 //	unschedulable  did not fit; waits for an event that a QueueingHint approves
 //	gated          has scheduling gates; only in pods
 type Queue struct {
+	// Metrics counts the moves of pods; it may be nil.
+	Metrics                    *metrics.Metrics
 	initialBackoff, maxBackoff time.Duration // of backoff
 	pods                       map[types.UID]*QueuedPodInfo
 	active                     podHeap
@@ -40,9 +43,11 @@ type Queue struct {
 
 // QueuedPodInfo is a pod in the queue, or taken out to be tried.
 type QueuedPodInfo struct {
-	PodInfo            *cache.PodInfo
-	since              time.Time // when it was first added
-	Attempts           int
+	PodInfo  *cache.PodInfo
+	since    time.Time // when it was first added
+	Attempts int
+	// Began is when the last attempt began, and First when the first one did.
+	Began, First       time.Time
 	seq                uint64
 	backoffUntil       time.Time          // end of its backoff
 	rejectedBy         []framework.Filter // as in Queue.rejectedBy
@@ -74,17 +79,17 @@ func (q *Queue) AddOrUpdate(p *cache.PodInfo, now time.Time) {
 	if w == nil {
 		w = &QueuedPodInfo{PodInfo: p, since: now}
 		q.pods[p.Pod.UID] = w
-		q.activate(w)
+		q.activate(w, podAdded)
 		return
 	}
 	w.PodInfo = p
 	switch w.heap {
 	case &q.unschedulable:
-		q.requeue(w, now)
+		q.requeue(w, podChanged, now)
 	case &q.active:
 		heap.Fix(w.heap, w.index) // its priority may have changed
 	case nil:
-		q.activate(w) // it was gated
+		q.activate(w, podChanged) // it was gated
 	}
 }
 
@@ -106,7 +111,7 @@ func (q *Queue) EndNomination(uid types.UID, now time.Time) {
 	}
 	w.NominatedNode = ""
 	if w.heap == &q.unschedulable {
-		q.requeue(w, now)
+		q.requeue(w, nominationEnded, now)
 	}
 }
 
@@ -117,11 +122,13 @@ func (q *Queue) Refresh(p *cache.PodInfo) {
 	}
 }
 
-// activate makes a pod active, unless it is gated.
-func (q *Queue) activate(w *QueuedPodInfo) {
+// activate makes a pod active because of an event, unless it is gated.
+func (q *Queue) activate(w *QueuedPodInfo, event string) {
 	if len(w.PodInfo.Pod.Spec.SchedulingGates) > 0 {
+		q.Metrics.Entered(metrics.Gated, event)
 		return
 	}
+	q.Metrics.Entered(metrics.Active, event)
 	w.seq = q.seq
 	q.seq++
 	q.active.push(w)
@@ -154,7 +161,10 @@ func (q *Queue) Pop(now time.Time) (w *QueuedPodInfo, wake time.Time) {
 		return nil, q.nextTime()
 	}
 	delete(q.pods, w.PodInfo.Pod.UID)
-	w.Attempts++
+	if w.Attempts++; w.Attempts == 1 {
+		w.First = now
+	}
+	w.Began = now
 	return w, time.Time{}
 }
 
@@ -162,14 +172,21 @@ func (q *Queue) Pop(now time.Time) (w *QueuedPodInfo, wake time.Time) {
 func (q *Queue) flush(now time.Time) {
 	for _, h := range []*podHeap{&q.errorBackoff, &q.backoff} {
 		for h.Len() > 0 && !h.pods[0].backoffUntil.After(now) {
-			q.activate(heap.Pop(h).(*QueuedPodInfo))
+			q.activate(heap.Pop(h).(*QueuedPodInfo), backoffEnded)
 		}
 	}
 	for q.unschedulable.Len() > 0 && now.Sub(q.unschedulable.pods[0].unschedulableSince) >= maxUnschedulableWait {
 		w := q.unschedulable.pods[0]
 		q.removeUnschedulable(w)
-		q.activate(w)
+		q.activate(w, waitedLong)
 	}
+}
+
+// Sizes returns the numbers of pods in the queues.
+func (q *Queue) Sizes() metrics.Sizes {
+	s := metrics.Sizes{Active: q.active.Len(), Backoff: q.backoff.Len() + q.errorBackoff.Len(), Unschedulable: q.unschedulable.Len()}
+	s.Gated = len(q.pods) - s.Active - s.Backoff - s.Unschedulable
+	return s
 }
 
 // Waiting returns the number of pods that are tried at a later time without an event.

@@ -5,6 +5,17 @@ import (
 	"time"
 
 	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/metrics"
+)
+
+// The events that move pods, besides those of the cluster, as kube-scheduler calls them.
+const (
+	podAdded        = "UnscheduledPodAdd"
+	podChanged      = "TargetPodUpdate"
+	nominationEnded = "ForceActivate"
+	attemptFailed   = "ScheduleAttemptFailure"
+	backoffEnded    = "BackoffComplete"
+	waitedLong      = "UnschedulableTimeout"
 )
 
 // AddUnschedulable puts a pod back that fits no node.
@@ -19,7 +30,9 @@ func (q *Queue) AddUnschedulable(w *QueuedPodInfo, by []framework.Filter, now ti
 			q.rejectedBy[f] = map[*QueuedPodInfo]struct{}{}
 		}
 		q.rejectedBy[f][w] = struct{}{}
+		q.countRejected(w, f, 1)
 	}
+	q.Metrics.Entered(metrics.Unschedulable, attemptFailed)
 	q.unschedulable.push(w)
 }
 
@@ -28,6 +41,7 @@ func (q *Queue) AddAfterError(w *QueuedPodInfo, now time.Time) {
 	q.pods[w.PodInfo.Pod.UID] = w
 	w.backoffUntil = now.Add(q.backoffAfter(w.Attempts))
 	q.errorBackoff.push(w)
+	q.Metrics.Entered(metrics.Backoff, attemptFailed)
 }
 
 func (q *Queue) backoffAfter(attempts int) time.Duration {
@@ -42,18 +56,28 @@ func (q *Queue) backoffAfter(attempts int) time.Duration {
 func (q *Queue) removeUnschedulable(w *QueuedPodInfo) {
 	for _, f := range w.rejectedBy {
 		delete(q.rejectedBy[f], w)
+		q.countRejected(w, f, -1)
 	}
 	w.rejectedBy = nil
 	heap.Remove(&q.unschedulable, w.index)
 }
 
-// requeue moves an unschedulable pod to backoff or active.
-func (q *Queue) requeue(w *QueuedPodInfo, now time.Time) {
+// countRejected counts a pod that waits because of a filter, or no longer does. A nil filter stands
+// for a cluster without nodes.
+func (q *Queue) countRejected(w *QueuedPodInfo, f framework.Filter, n float64) {
+	if f != nil {
+		q.Metrics.Rejected(f.Name(), w.PodInfo.Pod.Spec.SchedulerName, n)
+	}
+}
+
+// requeue moves an unschedulable pod to backoff or active because of an event.
+func (q *Queue) requeue(w *QueuedPodInfo, event string, now time.Time) {
 	q.removeUnschedulable(w)
 	if w.backoffUntil.After(now) {
 		q.backoff.push(w)
+		q.Metrics.Entered(metrics.Backoff, event)
 	} else {
-		q.activate(w)
+		q.activate(w, event)
 	}
 }
 
@@ -65,7 +89,7 @@ func (q *Queue) MoveOnEvent(e *framework.ClusterEvent, now time.Time) {
 		}
 		for w := range pods {
 			if f == nil || f.QueueingHint(w.PodInfo, e) || e.Kind == framework.PodRemoved && w.NominatedNode == e.Node.Name {
-				q.requeue(w, now)
+				q.requeue(w, e.Kind.Label(), now)
 			}
 		}
 	}

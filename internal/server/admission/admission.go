@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,6 +39,8 @@ type Request struct {
 	Options runtime.Object
 	// Warn adds a warning to the response; nil discards it.
 	Warn func(text string)
+	// Waits is told how long the request waited for webhooks; it may be nil.
+	Waits interface{ Wait(time.Duration) }
 	// Faults are errors that completers find in the object. Validation reports them before its own.
 	Faults field.ErrorList
 	// Timer, if set, measures the chain.

@@ -68,15 +68,15 @@ func (t *allocation) took(h holding) {
 
 // takePort allocates a node port that the service requests.
 func (t *allocation) takePort(h holding) error {
+	if slices.Contains(held(t.old), h) || slices.Contains(t.taken, h) {
+		return nil // it may be out of the range, if the range was another one
+	}
 	if t.r.DryRun {
 		return t.tryPort(h)
 	}
 	n, err := t.a.port(h)
 	if err != nil {
 		return err
-	}
-	if slices.Contains(held(t.old), h) || slices.Contains(t.taken, h) {
-		return nil
 	}
 	if !t.a.mu.ports.take(n, t.owner, func(owner string, _ int) bool { return t.stale(owner, h) }) {
 		return errors.New("provided port is already allocated")

@@ -2,9 +2,11 @@ package admission
 
 import (
 	"errors"
+	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -26,6 +28,11 @@ func forbid(r *Request, err error) *apierrors.StatusError {
 
 // internal returns the 500 error for an unexpected failure.
 func internal(err error) *apierrors.StatusError { return apierrors.NewInternalError(err) }
+
+// unclassified returns the 500 error for a rejection to which kube-apiserver gives no reason.
+func unclassified(err error) *apierrors.StatusError {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
+}
 
 // status returns a status error unchanged and turns any other error into a 500.
 func status(err error) error {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/quota"
+	"fairlead.dev/internal/server/admission/config"
 )
 
 // QuotaWriter writes a quota's status, and fails with a conflict if the quota has
@@ -33,12 +34,14 @@ type QuotaWriter interface {
 type ResourceQuota struct {
 	lookup    Lookup
 	writer    QuotaWriter
+	limited   []config.LimitedResource
 	nameLocks *nameLocks
 }
 
-// NewResourceQuota returns the plugin. Without a writer it admits everything.
-func NewResourceQuota(l Lookup, w QuotaWriter) ResourceQuota {
-	return ResourceQuota{l, w, newTurns()}
+// NewResourceQuota returns the plugin. The limited resources are only admitted if a quota covers them. Without a writer it
+// admits everything.
+func NewResourceQuota(l Lookup, w QuotaWriter, limited []config.LimitedResource) ResourceQuota {
+	return ResourceQuota{l, w, limited, newTurns()}
 }
 
 // Name implements Plugin.
@@ -57,7 +60,7 @@ func (p ResourceQuota) Validate(ctx context.Context, r *Request) error {
 	if !ok || !chargeable(r) {
 		return nil
 	}
-	if list, err := p.quotas(ctx, r.Namespace); err != nil || len(list) == 0 {
+	if list, err := p.quotas(ctx, r.Namespace); err != nil || len(list) == 0 && len(p.limited) == 0 {
 		return err
 	}
 	done, err := p.nameLocks.take(ctx, r.Namespace)
@@ -111,6 +114,9 @@ func (p ResourceQuota) charge(ctx context.Context, r *Request, m quota.Measure) 
 			list = slices.DeleteFunc(list, func(q *corev1.ResourceQuota) bool { return !slices.Contains(again, q.Name) })
 		}
 		taken, err := takes(r, m, list)
+		if err == nil && again == nil {
+			err = p.covered(r, m, list)
+		}
 		if err != nil || r.DryRun {
 			return err
 		}

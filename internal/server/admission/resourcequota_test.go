@@ -117,7 +117,7 @@ func TestQuotaChargesPods(t *testing.T) {
 	} {
 		b := newBook(quotaOf("q", c.hard, c.used))
 		got := ""
-		if err := admit(t, admission.NewResourceQuota(b, b), request(admission.Create, "pods", "shop", "p", c.pod, nil)); err != nil {
+		if err := admit(t, admission.NewResourceQuota(b, b, nil), request(admission.Create, "pods", "shop", "p", c.pod, nil)); err != nil {
 			got = strings.TrimPrefix(err.ErrStatus.Message, `pods "p" is forbidden: `)
 		} else {
 			got = b.used("q")
@@ -145,7 +145,7 @@ func TestQuotaScopes(t *testing.T) {
 	high.Spec.PriorityClassName = "high"
 	deadline.Spec.ActiveDeadlineSeconds = new(int64)
 	for _, p := range []*corev1.Pod{podOf("", ""), high, deadline} {
-		if err := admit(t, admission.NewResourceQuota(b, b), request(admission.Create, "pods", "shop", "p", p, nil)); err != nil {
+		if err := admit(t, admission.NewResourceQuota(b, b, nil), request(admission.Create, "pods", "shop", "p", p, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,7 +159,7 @@ func TestQuotaScopes(t *testing.T) {
 func TestQuotaOfOtherThings(t *testing.T) {
 	b := newBook(quotaOf("q", "services=2 services.nodeports=3 requests.storage=10Gi gold.storageclass.storage.k8s.io/requests.storage=5Gi count/configmaps=1",
 		"services=0 services.nodeports=0 requests.storage=0 gold.storageclass.storage.k8s.io/requests.storage=0 count/configmaps=0"))
-	p := admission.NewResourceQuota(b, b)
+	p := admission.NewResourceQuota(b, b, nil)
 	try := func(verb admission.Verb, plural string, obj, old runtime.Object, want string) {
 		t.Helper()
 		got := ""
@@ -195,7 +195,7 @@ func TestQuotaOfOtherThings(t *testing.T) {
 
 func TestQuotaGivesBackAndTriesAgain(t *testing.T) {
 	b := newBook(quotaOf("q", "pods=5", "pods=1"), quotaOf("r", "pods=5", "pods=2"))
-	p := admission.NewResourceQuota(b, b)
+	p := admission.NewResourceQuota(b, b, nil)
 	r := request(admission.Create, "pods", "shop", "p", podOf("", ""), nil)
 	if err := admit(t, p, r); err != nil || b.used("q") != "pods=2" || b.used("r") != "pods=3" {
 		t.Fatal(err, b.used("q"), b.used("r"))
@@ -221,21 +221,21 @@ func TestQuotaGivesBackAndTriesAgain(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	err := admit(t, admission.NewResourceQuota(b, b), request(admission.Create, "pods", "shop", "p", podOf("", ""), nil))
+	err := admit(t, admission.NewResourceQuota(b, b, nil), request(admission.Create, "pods", "shop", "p", podOf("", ""), nil))
 	if err == nil || !strings.Contains(err.Error(), "used: pods=2, limited: pods=2") {
 		t.Errorf("the last one twice: %v", err)
 	}
 	// A quota deleted during the charge does not block the request.
 	b = newBook(quotaOf("q", "pods=2", "pods=1"))
 	b.before = func() { delete(b.quotas, "q") }
-	if err := admit(t, admission.NewResourceQuota(b, b), request(admission.Create, "pods", "shop", "p", podOf("", ""), nil)); err != nil {
+	if err := admit(t, admission.NewResourceQuota(b, b, nil), request(admission.Create, "pods", "shop", "p", podOf("", ""), nil)); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestQuotaUnderLoad(t *testing.T) {
 	b := newBook(quotaOf("q", "pods=30", "pods=0"))
-	p := admission.NewResourceQuota(b, b)
+	p := admission.NewResourceQuota(b, b, nil)
 	var admitted, refused sync.Map
 	var wg sync.WaitGroup
 	for i := range 50 {

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	corekinds "fairlead.dev/internal/resource/core"
@@ -19,10 +20,12 @@ type ServiceOptions struct {
 	// Families are the IP families of the cluster, the default first. Addresses are allocated from the stored
 	// ServiceCIDRs.
 	Families []corev1.IPFamily
-	// NodePorts is the range of node ports, both ends included; 30000 to 32767
-	// if zero.
-	NodePorts [2]int
+	// NodePorts is the range of node ports; 30000 to 32767 if zero.
+	NodePorts utilnet.PortRange
 }
+
+// DefaultNodePorts is the range of node ports of a cluster.
+var DefaultNodePorts = utilnet.PortRange{Base: 30000, Size: 2768}
 
 // ServiceAllocation allocates the cluster IPs and node ports of services. The allocated ports are read from the
 // services once and then maintained here, which is correct while all writes go through this server. A port whose
@@ -43,12 +46,12 @@ type ServiceAllocation struct {
 
 // NewServiceAllocation returns the plugin.
 func NewServiceAllocation(l Lookup, o ServiceOptions) *ServiceAllocation {
-	if o.NodePorts == [2]int{} {
-		o.NodePorts = [2]int{30000, 32767}
+	if o.NodePorts.Size == 0 {
+		o.NodePorts = DefaultNodePorts
 	}
-	a := &ServiceAllocation{lookup: l, families: o.Families, port0: o.NodePorts[0]}
+	a := &ServiceAllocation{lookup: l, families: o.Families, port0: o.NodePorts.Base}
 	a.mu.inFlight = map[holding]bool{}
-	size := o.NodePorts[1] - o.NodePorts[0] + 1
+	size := o.NodePorts.Size
 	low := 0
 	if size > 32 {
 		low = min(max(16, size/32), 128)

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"fairlead.dev/internal/resource/networking"
 	"fairlead.dev/internal/server/admission"
@@ -45,7 +46,7 @@ func newCluster(t *testing.T, cidr string, first, last int, have ...metav1.Objec
 		}
 	}
 	return cluster{w, t, admission.NewServiceAllocation(w, admission.ServiceOptions{
-		Families: []corev1.IPFamily{corev1.IPv4Protocol}, NodePorts: [2]int{first, last},
+		Families: []corev1.IPFamily{corev1.IPv4Protocol}, NodePorts: utilnet.PortRange{Base: first, Size: last - first + 1},
 	})}
 }
 

@@ -96,7 +96,7 @@ func (t *Timer) passed(place int, v Verb, s step, err error, since time.Duration
 	return now
 }
 
-// made returns the tallies, which it makes if there are none.
+// made returns the tallies, and makes them at the first call.
 func made(p *atomic.Pointer[tallies]) *tallies {
 	if t := p.Load(); t != nil {
 		return t

@@ -4,26 +4,31 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
-// DefaultTolerationSeconds adds tolerations of five minutes for nodes that are not ready or not reachable, unless
-// the pod has its own.
-type DefaultTolerationSeconds struct{}
+// DefaultTolerationSeconds adds tolerations for nodes that are not ready or not reachable, unless the pod has its own.
+type DefaultTolerationSeconds struct {
+	// NotReady and Unreachable are how many seconds they last; nil stands for five minutes.
+	NotReady, Unreachable *int64
+}
 
 // Name implements Plugin.
 func (DefaultTolerationSeconds) Name() string { return "DefaultTolerationSeconds" }
 
 // Admit implements Mutator.
-func (DefaultTolerationSeconds) Admit(_ context.Context, r *Request) error {
+func (p DefaultTolerationSeconds) Admit(_ context.Context, r *Request) error {
 	if !r.on(Create, core("pods")) && !r.on(Update, core("pods")) {
 		return nil
 	}
 	pod := r.Object.(*corev1.Pod)
-	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
-		if !toleratesNoExecute(pod.Spec.Tolerations, key) {
-			seconds := int64(300)
+	for _, d := range []struct {
+		key     string
+		seconds *int64
+	}{{corev1.TaintNodeNotReady, p.NotReady}, {corev1.TaintNodeUnreachable, p.Unreachable}} {
+		if !toleratesNoExecute(pod.Spec.Tolerations, d.key) {
 			pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{
-				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds,
+				Key: d.key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To(ptr.Deref(d.seconds, 300)),
 			})
 		}
 	}

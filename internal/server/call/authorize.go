@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -53,7 +54,9 @@ var withoutMarkup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // decide asks the authorizer. refusal is nil if it allows the request, and failure is its error if it does not know.
 func (c *Call) decide(verb, name string) (refusal, failure error) {
 	a := c.Attributes(verb, name)
+	start := time.Now()
 	d, reason, err := c.Authorizer.Authorize(c.Context, a)
+	c.Access.Authorized(d, err, start)
 	c.Audit.Decided(d == auth.Allow, reason, err)
 	switch {
 	case d == auth.Allow:

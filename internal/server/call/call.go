@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/fairness"
 	"fairlead.dev/internal/server/inflight"
+	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/respond"
@@ -30,6 +31,8 @@ type Environment struct {
 	NoWatchList bool
 	Registry    *endpoint.Registry
 	Authorizer  auth.Authorizer
+	// Access counts authentications and authorizations; it may be nil.
+	Access *metrics.Access
 }
 
 // Call is one request and its response.
@@ -66,6 +69,8 @@ type Call struct {
 	Tail Tail
 
 	sent request.Body
+	// waited is how long the call was in a queue, or waited for webhooks.
+	waited time.Duration
 	// warned has the warnings given already. Each is sent once.
 	warned map[string]bool
 }
@@ -77,7 +82,7 @@ type Verb func(c *Call) error
 type Tail interface {
 	// HandOver leaves the response to the connection, which calls done at its end. It returns
 	// false if the connection cannot take it; the caller must then run it.
-	HandOver(done func()) bool
+	HandOver(done func(bytes int64)) bool
 	Run()
 }
 

@@ -89,9 +89,9 @@ func (s *sending) Run() {
 }
 
 // HandOver leaves the rest to the connection if that can take it.
-func (s *sending) HandOver(done func()) bool {
+func (s *sending) HandOver(done func(bytes int64)) bool {
 	until := time.Now().Add(s.c.Limit)
-	l := &handedList{s.ListWriter, s.c.Log, until, done}
+	l := &handedList{s.ListWriter, s.c.Log, until, 0, done}
 	_, ok := h2.HandOver(s.c.Writer, l)
 	if ok { // the request has ended
 		l.Rest.EndWhen(func() bool { return time.Now().After(until) })
@@ -105,7 +105,9 @@ type handedList struct {
 	log *slog.Logger
 	// until is when it must have been written.
 	until time.Time
-	done  func()
+	// bytes is how many it has written.
+	bytes int64
+	done  func(bytes int64)
 }
 
 // Next implements h2.Source.
@@ -113,7 +115,9 @@ func (h *handedList) Next(dst []byte, limit int) ([]byte, bool, error) {
 	if time.Now().After(h.until) {
 		return dst, false, http.ErrAbortHandler
 	}
+	before := len(dst)
 	dst, more, err := h.ListWriter.Next(dst, limit)
+	h.bytes += int64(len(dst) - before)
 	switch {
 	case err != nil:
 		h.log.Error("list cannot be encoded", "resource", h.Representation.Endpoint.ServedGR, "error", err)
@@ -125,7 +129,7 @@ func (h *handedList) Next(dst []byte, limit int) ([]byte, bool, error) {
 }
 
 // Close implements h2.Source.
-func (h *handedList) Close(error) { h.done() }
+func (h *handedList) Close(error) { h.done(h.bytes) }
 
 // worthGzip reports whether a list is worth compressing, by the stored size of its first
 // objects.

@@ -27,6 +27,8 @@ type Request struct {
 	Info    *request.Info
 	Objects auth.Lookup
 	Network *reach.Network
+	// MaxBytesPerSec limits each direction of an upgraded connection; 0 does not.
+	MaxBytesPerSec int64
 	// Authorize asks whether the user may do the verb to the object in the path.
 	Authorize func(verb string) error
 	// Admit asks admission about the connection's options and returns them as mutating plugins

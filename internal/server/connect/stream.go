@@ -115,17 +115,28 @@ func (c *Request) passOn(to *url.URL, transport http.RoundTripper, wrapped, upgr
 	if asked, err := url.ParseRequestURI(req.RequestURI); wrapped && err == nil {
 		req.URL.Path, req.URL.RawPath = asked.Path, asked.RawPath // the path that the client knows, which links are under
 	}
-	err := Proxy(c.Writer, req, to, transport, wrapped, upgraded)
+	err := Forward{To: to, Transport: transport, Wrapped: wrapped, Upgraded: upgraded, MaxBytesPerSec: c.MaxBytesPerSec}.Serve(c.Writer, req)
 	if _, ok := err.(apierrors.APIStatus); err != nil && !ok {
 		err = apierrors.NewInternalError(err)
 	}
 	return err
 }
 
-// Proxy answers a request with the response of another server.
-func Proxy(w *respond.Writer, req *http.Request, to *url.URL, transport http.RoundTripper, wrapped, upgraded bool) error {
+// Forward answers requests with the responses of another server.
+type Forward struct {
+	To        *url.URL
+	Transport http.RoundTripper
+	// Wrapped rewrites the links in pages, and Upgraded takes only upgrades.
+	Wrapped, Upgraded bool
+	// MaxBytesPerSec limits each direction of an upgraded connection; 0 does not.
+	MaxBytesPerSec int64
+}
+
+// Serve answers one request.
+func (f Forward) Serve(w *respond.Writer, req *http.Request) error {
 	answer := &passing{}
-	h := proxy.NewUpgradeAwareHandler(to, transport, wrapped, upgraded, answer)
+	h := proxy.NewUpgradeAwareHandler(f.To, f.Transport, f.Wrapped, f.Upgraded, answer)
+	h.MaxBytesPerSec = f.MaxBytesPerSec
 	h.ServeHTTP(w, req)
 	if answer.err == nil && w.Code == 0 {
 		w.Code = http.StatusSwitchingProtocols // written past the recorder

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/version"
 
 	"fairlead.dev/internal/procstart"
@@ -35,12 +37,6 @@ type zpage struct {
 	} `json:"metadata"`
 }
 
-func newZpage(kind string) zpage {
-	p := zpage{TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: "config.k8s.io/v1beta1"}}
-	p.Metadata.Name = "apiserver"
-	return p
-}
-
 // Pages serves the z-pages of a process.
 type Pages struct {
 	Version version.Info
@@ -48,7 +44,7 @@ type Pages struct {
 	Flags map[string]string
 }
 
-// Paths returns the paths that /statusz lists.
+// Paths returns the paths of documents about the process.
 func (p *Pages) Paths() []string {
 	list := []string{"/healthz", "/livez", "/metrics", "/metrics/slis", "/readyz", StatuszPath, "/version"}
 	if p.Flags != nil {
@@ -57,69 +53,96 @@ func (p *Pages) Paths() []string {
 	return list
 }
 
-// structured reports whether the client wants the JSON form of a page, for which it must name
-// the page's kind. The error is for an Accept header that cannot be met.
-func structured(c *call.Call, kind string) (bool, error) {
-	accept := c.HTTP.Header.Get("Accept")
-	if strings.TrimSpace(accept) == "" {
-		return false, nil
+// The versions of the pages' objects. The older one is deprecated.
+const (
+	pageGroup      = "config.k8s.io"
+	pageVersion    = "v1beta1"
+	pageOldVersion = "v1alpha1"
+)
+
+// answer writes a page: its text, or the object that object makes for a head.
+func answer(c *call.Call, kind string, text func() string, object func(zpage) any) error {
+	f, err := c.Negotiator.NegotiateDocument(c.HTTP, pageGroup, kind, pageVersion, pageOldVersion)
+	if err != nil {
+		return err
 	}
-	for part := range strings.SplitSeq(accept, ",") {
-		params := strings.Split(strings.ReplaceAll(part, " ", ""), ";")
-		switch params[0] {
-		case "text/plain", "text/*", "*/*":
-			return false, nil
-		case "application/json":
-			if slices.Contains(params, "as="+kind) && slices.Contains(params, "v=v1beta1") && slices.Contains(params, "g=config.k8s.io") {
-				return true, nil
-			}
+	if f.Text {
+		return c.WriteText(http.StatusOK, text())
+	}
+	if f.Version == pageOldVersion {
+		c.Writer.Header().Set("Warning", fmt.Sprintf(`299 - "This version of the %s endpoint is deprecated. Please use a newer version."`, strings.ToLower(kind)))
+	}
+	head := zpage{TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: pageGroup + "/" + f.Version}}
+	head.Metadata.Name = "apiserver"
+	data, err := encode(object(head), f)
+	if err != nil {
+		return err
+	}
+	return c.WriteBytes(http.StatusOK, fmt.Sprintf("%s;g=%s;v=%s;as=%s", f.Media, pageGroup, f.Version, kind), data)
+}
+
+// encode encodes a page's object.
+func encode(page any, f request.DocumentFormat) ([]byte, error) {
+	data, err := json.Marshal(page)
+	if err != nil {
+		return nil, err
+	}
+	if f.Media != serializer.CBOR {
+		return serializer.FinishJSON(data, f.Media, f.Pretty)
+	}
+	var u unstructured.Unstructured
+	if err := json.Unmarshal(data, &u.Object); err != nil {
+		return nil, err
+	}
+	return serializer.EncodeBody(&u, f.Media, false)
+}
+
+// folders returns the first parts of the paths, without /statusz itself, as kube-apiserver's page lists them.
+func (p *Pages) folders() (list []string) {
+	for _, path := range p.Paths() {
+		if folder, _, _ := strings.Cut(path[1:], "/"); path != StatuszPath {
+			list = append(list, "/"+folder)
 		}
 	}
-	return false, request.Negotiator{"text/plain", serializer.JSON.String()}.NotServed(false)
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // Statusz answers with the versions and the uptime of the process.
 func (p *Pages) Statusz(c *call.Call) error {
-	json, err := structured(c, "Statusz")
-	if err != nil {
-		return err
-	}
 	v, up := p.Version, time.Since(procstart.Time()).Truncate(time.Second)
-	binary, emulated := v.Major+"."+v.Minor, v.EmulationMajor+"."+v.EmulationMinor
-	paths := p.Paths()
-	slices.Sort(paths)
-	if json {
-		return c.WriteJSON(http.StatusOK, struct {
+	binary, emulated := strings.TrimPrefix(v.GitVersion, "v"), v.EmulationMajor+"."+v.EmulationMinor
+	paths := p.folders()
+	return answer(c, "Statusz", func() string {
+		return fmt.Sprintf(zpageHead+"\nStarted:  %s\nUp:  %d hr %02d min %02d sec\nGo version:  %s\nBinary version:  %s\nEmulation version:  %s\nPaths:  %s\n",
+			"statusz", procstart.Time().UTC().Format(time.UnixDate), int(up.Hours()), int(up.Minutes())%60, int(up.Seconds())%60,
+			runtime.Version(), binary, emulated, strings.Join(paths, " "))
+	}, func(head zpage) any {
+		return struct {
 			zpage            `json:",inline"`
 			StartTime        metav1.Time `json:"startTime"`
 			UptimeSeconds    int64       `json:"uptimeSeconds"`
 			GoVersion        string      `json:"goVersion"`
 			BinaryVersion    string      `json:"binaryVersion"`
 			EmulationVersion string      `json:"emulationVersion,omitempty"`
-			Paths            []string    `json:"paths,omitempty"`
-		}{newZpage("Statusz"), metav1.NewTime(procstart.Time()), int64(up.Seconds()), runtime.Version(), binary, emulated, paths})
-	}
-	return c.WriteText(http.StatusOK, fmt.Sprintf(zpageHead+"\nStarted:  %s\nUp:  %d hr %02d min %02d sec\nGo version:  %s\nBinary version:  %s\nEmulation version:  %s\nPaths:  %s\n",
-		"statusz", procstart.Time().UTC().Format(time.UnixDate), int(up.Hours()), int(up.Minutes())%60, int(up.Seconds())%60,
-		runtime.Version(), binary, emulated, strings.Join(paths, " ")))
+			Paths            []string    `json:"paths"`
+		}{head, metav1.NewTime(procstart.Time()), int64(up.Seconds()), runtime.Version(), binary, emulated, paths}
+	})
 }
 
 // Flagz answers with the flags that the process was started with.
 func (p *Pages) Flagz(c *call.Call) error {
-	json, err := structured(c, "Flagz")
-	if err != nil {
-		return err
-	}
-	if json {
-		return c.WriteJSON(http.StatusOK, struct {
+	return answer(c, "Flagz", func() string {
+		var text strings.Builder
+		fmt.Fprintf(&text, zpageHead, "flagz")
+		for _, name := range slices.Sorted(maps.Keys(p.Flags)) {
+			fmt.Fprintf(&text, "%s=%s\n", name, p.Flags[name])
+		}
+		return text.String()
+	}, func(head zpage) any {
+		return struct {
 			zpage `json:",inline"`
 			Flags map[string]string `json:"flags,omitempty"`
-		}{newZpage("Flagz"), p.Flags})
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, zpageHead, "flagz")
-	for _, name := range slices.Sorted(maps.Keys(p.Flags)) {
-		fmt.Fprintf(&text, "%s=%s\n", name, p.Flags[name])
-	}
-	return c.WriteText(http.StatusOK, text.String())
+		}{head, p.Flags}
+	})
 }

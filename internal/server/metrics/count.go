@@ -28,7 +28,7 @@ type scale struct {
 	unit float64
 }
 
-// histogram counts values by bucket.
+// histogram counts values by bucket. A zero histogram does not count.
 type histogram struct {
 	scale  *scale
 	counts []atomic.Uint64
@@ -41,6 +41,9 @@ func newHistogram(s *scale) histogram {
 
 // Observe counts a value.
 func (h *histogram) Observe(v int64) {
+	if h.scale == nil {
+		return
+	}
 	at, _ := slices.BinarySearch(h.scale.bounds, v)
 	h.counts[at].Add(1)
 	h.sum.Add(v)
@@ -54,7 +57,7 @@ type counted struct {
 	sum     float64
 }
 
-// add adds the content of a histogram.
+// add adds the content of a histogram that is not zero.
 func (c *counted) add(h *histogram) {
 	if c.buckets == nil {
 		c.scale, c.buckets = h.scale, make(map[float64]uint64, len(h.scale.bounds))

@@ -95,10 +95,19 @@ func (v *Watches) Serve(c *call.Call) error {
 		from = nil
 	}
 	f.Context = context.WithoutCancel(c.Context)
+	counters := v.Metrics.Watch(c.Endpoint, c.Scope())
+	begun := c.Seat.Leave
+	if first != nil {
+		seat, start := c.Seat, c.Start // without the call, which need not live as long
+		begun = func() {
+			seat.Leave()
+			counters.Lists.Observe(int64(time.Since(start)))
+		}
+	}
 	begin := func(ctx context.Context, w http.ResponseWriter) *watch.Stream {
 		return v.Streams.Open(watch.Opening{
 			Context: ctx, Writer: w, Representation: f, From: from, Failed: failed, Initial: first, Selected: picking,
-			Timeout: v.timeout(opts), Bookmarks: opts.AllowWatchBookmarks, Counters: v.Metrics.Watch(c.Endpoint), Begun: c.Seat.Leave, Client: func(id uint64) *trace.Stream { return traced(c, id) },
+			Timeout: v.timeout(opts), Bookmarks: opts.AllowWatchBookmarks, Counters: counters, Begun: begun, Client: func(id uint64) *trace.Stream { return traced(c, id) },
 		})
 	}
 	if watch.WantsWebSocket(c.HTTP) {

@@ -140,6 +140,9 @@ func SplitPath(path string) []string {
 	return strings.Split(path, "/")
 }
 
+// ReadOnly reports whether the verb changes nothing, as kube-apiserver's limits tell requests apart.
+func (in *Info) ReadOnly() bool { return in.Verb == "get" || in.Verb == "list" || in.Verb == "watch" }
+
 // LongRunning reports whether the response may go on without end. Such a request has no
 // deadline and is not counted among those in flight.
 func (in *Info) LongRunning() bool {

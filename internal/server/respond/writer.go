@@ -32,6 +32,9 @@ type Writer struct {
 	stopped bool
 }
 
+// Written returns how many bytes of the body the handler has written. It belongs to the handler.
+func (r *Writer) Written() int64 { return r.written }
+
 // begin claims the response for the handler, and reports whether the deadline has left it to.
 func (r *Writer) begin() bool {
 	if !r.state.CompareAndSwap(unanswered, begun) && r.state.Load() == late {

@@ -52,7 +52,7 @@ func (st *Stream) turn() bool {
 
 // HandOver hands the stream over to the connection if that can take it. Then the handler
 // returns, and done is called at the stream's end.
-func (st *Stream) HandOver(done func()) bool {
+func (st *Stream) HandOver(done func(bytes int64)) bool {
 	if !st.live || st.rep.Endpoint.AsksWebhook { // the connection must not wait, and these may
 		return false
 	}
@@ -85,5 +85,5 @@ func (h handed) Close(err error) {
 		h.st.sent.Dropped.Inc()
 	}
 	h.st.close()
-	h.st.done()
+	h.st.done(0) // watches count their bytes by event
 }

@@ -38,7 +38,7 @@ type Stream struct {
 	// push writes to the client; nil once the stream has been handed over. Guarded by
 	// Streams.mu. done is then called at the stream's end.
 	push *push
-	done func()
+	done func(bytes int64)
 	// fence, faults and trace are those of the frames' source, nil if it has none.
 	fence  *source.Fence
 	faults *source.Faults

@@ -2,10 +2,12 @@ package write
 
 import (
 	"errors"
+	"time"
 
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
+	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/storage"
 )
 
@@ -77,9 +79,30 @@ func failedByDefinition(current []*storage.KeyValue, at storage.Revision) bool {
 }
 
 // StoreCommitter commits to a store.
-type StoreCommitter struct{ storage.Store }
+type StoreCommitter struct {
+	storage.Store
+	// Requests counts the transactions.
+	Requests *metrics.StoreRequests
+}
 
 // Commit implements Committer.
 func (s StoreCommitter) Commit(c *call.Call, t storage.Txn) (storage.TxnResult, error) {
-	return s.Store.Commit(c.Context, t)
+	start := time.Now()
+	res, err := s.Store.Commit(c.Context, t)
+	gr := c.Endpoint.ServedGR
+	s.Requests.Observe(metrics.StoreRequest{Operation: operationOf(t), Group: gr.Group, Resource: gr.Resource}, start, err)
+	return res, err
+}
+
+// operationOf returns the name in metrics of a transaction, whose first write is that of its object.
+func operationOf(t storage.Txn) string {
+	if t.Then[0].Type == storage.Delete {
+		return "delete"
+	}
+	for _, c := range t.If {
+		if c.Key == t.Then[0].Key && c.ModRevision == 0 {
+			return "create"
+		}
+	}
+	return "update"
 }

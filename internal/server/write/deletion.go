@@ -124,7 +124,7 @@ func countUp(obj resource.Object) {
 // setFinalizers adds the garbage collector's finalizers that the options ask for, and removes
 // the others.
 func (c *Operation) setFinalizers(obj resource.Object, opts *metav1.DeleteOptions) {
-	if c.Endpoint.Strategy.NoDependents {
+	if c.Endpoint.Strategy.NoDependents || c.w.NoGarbageCollection {
 		return
 	}
 	orphan, foreground := propagation(obj, opts, c.Endpoint.Strategy.OrphanByDefault)

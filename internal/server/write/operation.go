@@ -21,6 +21,8 @@ import (
 
 // Config has the parts of a server that writes need.
 type Config struct {
+	// NoGarbageCollection adds no finalizers of the garbage collector, because they would stay.
+	NoGarbageCollection bool
 	*call.Environment
 	Store storage.Store
 	// Committer commits to the store, perhaps decorated.
@@ -143,6 +145,7 @@ func (c *Operation) setDefaults(obj runtime.Object) {
 func (c *Operation) AdmissionRequest(v admission.Verb, obj, old, opts runtime.Object) *admission.Request {
 	return &admission.Request{
 		Warn:     func(text string) { c.Warn(text) },
+		Waits:    c.Call,
 		Resource: c.Endpoint.Resource, Version: c.Endpoint.ServedVersion.Name, Subresource: c.Info.Subresource,
 		Namespace: c.Namespace(), Name: c.Info.Name,
 		Verb: v, Object: obj, Old: old, User: c.User, DryRun: c.DryRun, Options: opts,

@@ -19,21 +19,25 @@ func (p Plugin) namespace(ctx context.Context, r *admission.Request, ns *corev1.
 	if r.Subresource != "" {
 		return nil
 	}
-	all := api.Policy{Enforce: privileged, Audit: privileged, Warn: privileged}
-	now, errs := api.PolicyToEvaluate(ns.Labels, all)
+	now, errs := api.PolicyToEvaluate(ns.Labels, p.defaults)
 	old, ok := r.Old.(*corev1.Namespace)
 	if !ok {
 		if len(errs) > 0 {
 			return apierrors.NewInvalid(r.Kind().GroupKind(), r.Name, errs)
 		}
+		p.warnOfExemption(r, ns, now)
 		return nil
 	}
-	was, oldErrs := api.PolicyToEvaluate(old.Labels, all)
+	was, oldErrs := api.PolicyToEvaluate(old.Labels, p.defaults)
 	if len(errs) > 0 && !reflect.DeepEqual(errs, oldErrs) {
 		return apierrors.NewInvalid(r.Kind().GroupKind(), r.Name, errs)
 	}
 	relaxed := now.Enforce.Version == was.Enforce.Version && api.CompareLevels(now.Enforce.Level, was.Enforce.Level) < 1
 	if now.Enforce == was.Enforce || now.Enforce.Level == api.LevelPrivileged || relaxed || r.Warn == nil {
+		return nil
+	}
+	if p.exemptsNamespace(ns.Name) {
+		p.warnOfExemption(r, ns, now)
 		return nil
 	}
 	return p.warnOfPods(ctx, r, ns.Name, now.Enforce)
@@ -43,7 +47,7 @@ func (p Plugin) namespace(ctx context.Context, r *admission.Request, ns *corev1.
 const maxPods = 3000
 
 func (p Plugin) warnOfPods(ctx context.Context, r *admission.Request, namespace string, lv api.LevelVersion) error {
-	pods, err := p.Lookup.List(ctx, schema.GroupResource{Resource: "pods"}, namespace)
+	pods, err := p.lookup.List(ctx, schema.GroupResource{Resource: "pods"}, namespace)
 	if err != nil {
 		r.Warn("failed to list pods while checking new PodSecurity enforce level")
 		return nil
@@ -55,6 +59,9 @@ func (p Plugin) warnOfPods(ctx context.Context, r *admission.Request, namespace 
 	names := map[string][]string{} // by violation
 	for _, obj := range pods {
 		pod := obj.(*corev1.Pod)
+		if p.exemptsClass(&pod.Spec) {
+			continue
+		}
 		result, err := evaluate(lv, &pod.ObjectMeta, &pod.Spec)
 		if err != nil {
 			return err

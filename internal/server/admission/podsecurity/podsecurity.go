@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	config "k8s.io/pod-security-admission/admission/api"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
@@ -24,9 +25,21 @@ import (
 	"fairlead.dev/internal/server/audit"
 )
 
-// Plugin is PodSecurity with kube-apiserver's defaults: a namespace without labels is privileged, and there are no
-// exemptions.
-type Plugin struct{ Lookup admission.Lookup }
+// Plugin is PodSecurity. Make it with New.
+type Plugin struct {
+	lookup     admission.Lookup
+	defaults   api.Policy
+	exemptions config.PodSecurityExemptions
+}
+
+// New returns the plugin. Without a configuration, a namespace without labels is privileged, and there are no exemptions.
+func New(l admission.Lookup, c *config.PodSecurityConfiguration) (Plugin, error) {
+	if c == nil {
+		return Plugin{lookup: l, defaults: api.Policy{Enforce: privileged, Audit: privileged, Warn: privileged}}, nil
+	}
+	defaults, err := config.ToPolicy(c.Defaults)
+	return Plugin{l, defaults, c.Exemptions}, err
+}
 
 // Name implements admission.Plugin.
 func (Plugin) Name() string { return "PodSecurity" }
@@ -36,11 +49,6 @@ var privileged = api.LevelVersion{Level: api.LevelPrivileged, Version: api.Lates
 var standards = sync.OnceValues(func() (policy.Evaluator, error) {
 	return policy.NewEvaluator(policy.DefaultChecks(), nil)
 })
-
-func policyOf(labels map[string]string) (api.Policy, error) {
-	p, errs := api.PolicyToEvaluate(labels, api.Policy{Enforce: privileged, Audit: privileged, Warn: privileged})
-	return p, errs.ToAggregate()
-}
 
 // Validate implements admission.Validator.
 func (p Plugin) Validate(ctx context.Context, r *admission.Request) error {
@@ -54,11 +62,16 @@ func (p Plugin) Validate(ctx context.Context, r *admission.Request) error {
 	if spec == nil {
 		return nil
 	}
-	ns, err := dynamic.Namespace(ctx, p.Lookup, r.Namespace)
+	if why := p.exempt(r, spec); why == exemptNamespace || why == exemptUser {
+		annotate(ctx, api.ExemptionReasonAnnotationKey, why)
+		return nil
+	}
+	ns, err := dynamic.Namespace(ctx, p.lookup, r.Namespace)
 	if err != nil {
 		return apierrors.NewInternalError(fmt.Errorf("failed to lookup namespace %q", r.Namespace))
 	}
-	levels, invalid := policyOf(ns.Labels)
+	levels, faults := api.PolicyToEvaluate(ns.Labels, p.defaults)
+	invalid := faults.ToAggregate()
 	_, pod := r.Object.(*corev1.Pod)
 	if invalid == nil && levels.FullyPrivileged() {
 		if pod {
@@ -66,10 +79,17 @@ func (p Plugin) Validate(ctx context.Context, r *admission.Request) error {
 		}
 		return nil
 	}
+	if !pod && invalid == nil && levels.Audit.Level == api.LevelPrivileged && levels.Warn.Level == api.LevelPrivileged {
+		return nil
+	}
+	if old, ok := r.Old.(*corev1.Pod); ok && pod && !significant(spec, &old.Spec) {
+		return nil
+	}
+	if why := p.exempt(r, spec); why != "" {
+		annotate(ctx, api.ExemptionReasonAnnotationKey, why)
+		return nil
+	}
 	if pod {
-		if old, ok := r.Old.(*corev1.Pod); ok && !significant(spec, &old.Spec) {
-			return nil
-		}
 		result, err := evaluate(levels.Enforce, meta, spec)
 		if err != nil {
 			return err

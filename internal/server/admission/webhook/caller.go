@@ -13,7 +13,7 @@ import (
 type Caller struct{ clients *clients }
 
 // NewCaller returns a Caller that resolves and dials webhooks by n.
-func NewCaller(n *reach.Network) *Caller { return &Caller{newClients(n)} }
+func NewCaller(n *reach.Network) *Caller { return &Caller{newClients(n, nil)} }
 
 // Post sends a body to the webhook and returns the body of the response.
 func (c *Caller) Post(ctx context.Context, config *admissionv1.WebhookClientConfig, body []byte) ([]byte, error) {

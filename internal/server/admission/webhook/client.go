@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +13,8 @@ import (
 	"sync"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	utilwebhook "k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/transport"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/server/reach"
@@ -22,7 +23,9 @@ import (
 // clients keeps an HTTP client for each server name and CA, so that connections are reused.
 type clients struct {
 	network *reach.Network
-	mu      struct {
+	// credentials are those of the server by the webhook's host and port; nil is without credentials.
+	credentials utilwebhook.AuthenticationInfoResolver
+	mu          struct {
 		sync.Mutex
 		known map[identity]*http.Client
 	}
@@ -31,10 +34,19 @@ type clients struct {
 // identity is the key by which webhooks share connections. The map is bounded: when it is full it is emptied.
 type identity struct{ base, ca string }
 
+// authority returns the host and port of the webhook.
+func (id identity) authority() string {
+	_, at, _ := strings.Cut(id.base, "://")
+	if u, err := url.Parse(id.base); err == nil && u.Port() == "" {
+		return net.JoinHostPort(u.Hostname(), "443")
+	}
+	return at
+}
+
 const maxClients = 200
 
-func newClients(n *reach.Network) *clients {
-	c := &clients{network: n}
+func newClients(n *reach.Network, credentials utilwebhook.AuthenticationInfoResolver) *clients {
+	c := &clients{network: n, credentials: credentials}
 	c.mu.known = map[identity]*http.Client{}
 	return c
 }
@@ -70,21 +82,9 @@ func (c *clients) client(id identity, resolve func(context.Context) (string, err
 	if client := c.mu.known[id]; client != nil {
 		return client, nil
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if id.ca != "" {
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM([]byte(id.ca)) {
-			return nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
-		}
-	}
-	transport := c.network.Transport(config)
-	client := &http.Client{Transport: transport}
-	if resolve != nil {
-		config.ServerName = strings.TrimPrefix(id.base, "https://")
-		config.ServerName, _, _ = net.SplitHostPort(config.ServerName)
-		client.Transport = resolving{transport, resolve}
-	} else {
-		transport.Proxy = c.network.Proxied
+	client, err := c.newClient(id, resolve)
+	if err != nil {
+		return nil, err
 	}
 	if len(c.mu.known) >= maxClients {
 		for _, old := range c.mu.known {
@@ -94,6 +94,44 @@ func (c *clients) client(id identity, resolve func(context.Context) (string, err
 	}
 	c.mu.known[id] = client
 	return client, nil
+}
+
+// newClient returns a client that verifies the webhook by its CA and authenticates by the credentials for it.
+func (c *clients) newClient(id identity, resolve func(context.Context) (string, error)) (*http.Client, error) {
+	own := &transport.Config{}
+	if c.credentials != nil {
+		chosen, err := c.credentials.ClientConfigFor(id.authority())
+		if err != nil {
+			return nil, err
+		}
+		chosen.UserAgent = "" // each request has its own
+		if own, err = chosen.TransportConfig(); err != nil {
+			return nil, err
+		}
+	}
+	if own.TLS.CAData = []byte(id.ca); id.ca == "" {
+		own.TLS.CAData = nil
+	}
+	config, err := transport.TLSConfigFor(own)
+	if err != nil {
+		return nil, err
+	}
+	if config == nil {
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	base := c.network.Transport(config)
+	var chain http.RoundTripper = base
+	if resolve != nil {
+		config.ServerName = strings.TrimPrefix(id.base, "https://")
+		config.ServerName, _, _ = net.SplitHostPort(config.ServerName)
+		chain = resolving{base, resolve}
+	} else {
+		base.Proxy = c.network.Proxied
+	}
+	if chain, err = transport.HTTPWrappersForConfig(own, chain); err != nil {
+		return nil, err
+	}
+	return &http.Client{Transport: chain}, nil
 }
 
 // resolving sends each request to the present endpoint of its service.

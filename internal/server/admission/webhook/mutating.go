@@ -53,7 +53,9 @@ func (p *mutating) Admit(ctx context.Context, r *admission.Request) error {
 			}
 			began := time.Now()
 			changed, patch, err := p.change(ctx, h, r, view)
-			p.metrics.asked(h, "admit", r.Verb, err, time.Since(began))
+			took := time.Since(began)
+			waited(r, took)
+			p.metrics.asked(h, "admit", r.Verb, err, took)
 			annotateCall(ctx, h, r, at, changed, patch)
 			if changed {
 				all = views{}

@@ -2,9 +2,11 @@ package webhook
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	utilwebhook "k8s.io/apiserver/pkg/util/webhook"
 
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/admission/dynamic"
@@ -24,13 +26,23 @@ type Options struct {
 	Rows                 dynamic.Table
 	// Metrics, if set, counts the calls.
 	Metrics *Metrics
+	// MutatingCredentials and ValidatingCredentials are kubeconfig files whose users are the server's for webhooks, by the
+	// hosts of these, or "".
+	MutatingCredentials, ValidatingCredentials string
 }
 
 // New returns the two plugins.
-func New(o Options) (admission.Mutator, admission.Validator) {
-	c := common{lookup: o.Lookup, authorizer: o.Authorizer, rows: o.Rows, clients: newClients(o.Network), metrics: o.Metrics}
-	return &mutating{c, dynamic.NewConfigured(o.Mutating, compileMutating)},
-		&validating{c, dynamic.NewConfigured(o.Validating, compileValidating)}
+func New(o Options) (admission.Mutator, admission.Validator, error) {
+	c := common{lookup: o.Lookup, authorizer: o.Authorizer, rows: o.Rows, metrics: o.Metrics}
+	mutate, check := &mutating{c, dynamic.NewConfigured(o.Mutating, compileMutating)}, &validating{c, dynamic.NewConfigured(o.Validating, compileValidating)}
+	for plugin, file := range map[*common]string{&mutate.common: o.MutatingCredentials, &check.common: o.ValidatingCredentials} {
+		credentials, err := utilwebhook.NewDefaultAuthenticationInfoResolver(file)
+		if err != nil {
+			return nil, nil, fmt.Errorf("credentials for webhooks: %w", err)
+		}
+		plugin.clients = newClients(o.Network, credentials)
+	}
+	return mutate, check, nil
 }
 
 // common is the common part of both plugins.

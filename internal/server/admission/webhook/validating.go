@@ -73,7 +73,9 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 	}
 	asked.Wait()
 	var first error
+	var longest time.Duration // they were asked at once
 	for _, q := range ask {
+		longest = max(longest, q.took)
 		err, outcome := settle(ctx, q.hook, q.err), q.err
 		if q.answer != nil {
 			warn(r, q.answer)
@@ -91,7 +93,15 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 			first = err
 		}
 	}
+	waited(r, longest)
 	return first
+}
+
+// waited adds to the time for which a request waited for webhooks.
+func waited(r *admission.Request, d time.Duration) {
+	if r.Waits != nil {
+		r.Waits.Wait(d)
+	}
 }
 
 func warn(r *admission.Request, a *reviewv1.AdmissionResponse) {

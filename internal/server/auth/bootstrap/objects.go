@@ -21,6 +21,8 @@ type Options struct {
 	// Address and Port are the API server's.
 	Address netip.Addr
 	Port    int
+	// NodePort is the node port of the kubernetes service; with 0 it has the type ClusterIP.
+	NodePort int
 	// ClientCA, in PEM, is published for servers that verify client certificates themselves; it may be empty.
 	ClientCA string
 	// FrontProxyCA, in PEM, is published with it: a client with a certificate of this CA, in one of the names, may pass

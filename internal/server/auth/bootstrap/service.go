@@ -30,6 +30,10 @@ func Service(o Options) []runtime.Object {
 	if o.Address.Is6() {
 		addressType = discoveryv1.AddressTypeIPv6
 	}
+	serviceType := corev1.ServiceTypeClusterIP
+	if o.NodePort > 0 {
+		serviceType = corev1.ServiceTypeNodePort
+	}
 	single := corev1.IPFamilyPolicySingleStack
 	list := []runtime.Object{
 		&networkingv1.ServiceCIDR{
@@ -44,13 +48,13 @@ func Service(o Options) []runtime.Object {
 				Labels: map[string]string{"provider": "kubernetes", "component": "apiserver"},
 			},
 			Spec: corev1.ServiceSpec{
-				Type:           corev1.ServiceTypeClusterIP,
+				Type:           serviceType,
 				ClusterIP:      ip.String(),
 				ClusterIPs:     []string{ip.String()},
 				IPFamilies:     []corev1.IPFamily{family},
 				IPFamilyPolicy: &single,
 				Ports: []corev1.ServicePort{{
-					Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, TargetPort: intstr.FromInt(o.Port),
+					Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, TargetPort: intstr.FromInt(o.Port), NodePort: int32(o.NodePort),
 				}},
 				SessionAffinity: corev1.ServiceAffinityNone,
 			},

@@ -53,14 +53,14 @@ func SigningAlgorithms() []string { return oidc.AllValidSigningAlgorithms() }
 
 // Issuer configures one OpenID Connect issuer, as the --oidc flags of kube-apiserver do.
 type Issuer struct {
-	// URL is that of the issuer; "" for none. ClientID is the audience of its tokens.
+	// URL is that of the issuer; "" without one. ClientID is the audience of its tokens.
 	URL, ClientID string
 	// CAFile has the CAs of the issuer's certificate; "" for those of the system.
 	CAFile string
 	// UsernameClaim names the claim with the user's name. UsernamePrefix comes before it: "-" is no prefix, and "" is the
 	// URL and "#" unless the claim is email.
 	UsernameClaim, UsernamePrefix string
-	// GroupsClaim names the claim with the user's groups; "" for none. GroupsPrefix comes before each.
+	// GroupsClaim names the claim with the user's groups; "" without one. GroupsPrefix comes before each.
 	GroupsClaim, GroupsPrefix string
 	// SigningAlgorithms are the accepted algorithms, of RFC 7518, section 3.1.
 	SigningAlgorithms []string

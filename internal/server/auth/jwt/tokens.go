@@ -37,7 +37,6 @@ type Tokens struct {
 	anonymous *apiserver.AnonymousAuthConfig
 	ctx       context.Context
 	end       context.CancelFunc
-	users     atomic.Int64
 	current   atomic.Pointer[issuers]
 
 	mu struct { // held by Reload
@@ -46,11 +45,10 @@ type Tokens struct {
 	}
 }
 
-// New returns Tokens with one user.
+// New returns Tokens, which ask the issuers for their keys until Close.
 func New(o Options) (*Tokens, error) {
 	t := &Tokens{options: o}
 	t.ctx, t.end = context.WithCancel(context.Background())
-	t.users.Store(1)
 	config, text, err := t.read()
 	if err == nil {
 		var first *issuers
@@ -90,20 +88,8 @@ func (t *Tokens) Verify(ctx context.Context, text string, _ []string) (*token.Id
 	return t.current.Load().verify(ctx, text)
 }
 
-// Share adds a user. Each user calls Close.
-func (t *Tokens) Share() *Tokens {
-	if t != nil {
-		t.users.Add(1)
-	}
-	return t
-}
-
-// Close ends the use; with the last user the requests to the issuers end.
-func (t *Tokens) Close() {
-	if t != nil && t.users.Add(-1) == 0 {
-		t.end()
-	}
-}
+// Close ends the requests to the issuers.
+func (t *Tokens) Close() { t.end() }
 
 // Reload reads the file again, and waits until its issuers answer, but no longer than a minute and not beyond the end of
 // ctx. It leaves the former file in force if this fails. Error: UnreadyError.

@@ -49,6 +49,11 @@ var (
 type Accounts struct {
 	// MaxExpiration bounds how long requested tokens are valid; 0 is no bound. It is set before the first request.
 	MaxExpiration time.Duration
+	// MaxExtended bounds how long the tokens of pods are valid that were not asked to be valid for long; 0 is a year. It is
+	// set before the first request.
+	MaxExtended time.Duration
+	// NoExtension lets the tokens of pods expire when they say so. It is set before the first request.
+	NoExtension bool
 
 	issuer    *Issuer
 	audiences []string
@@ -75,7 +80,7 @@ func (a *Accounts) Verify(ctx context.Context, token string, audiences []string)
 	c, ok := a.seen.Get([]byte(token))
 	if !ok {
 		var err error
-		if c, err = a.issuer.read(token, a.audiences); c == nil {
+		if c, err = a.issuer.read(ctx, token, a.audiences); c == nil {
 			return nil, err
 		}
 		a.seen.Put([]byte(token), c, a.now().Add(10*time.Minute))

@@ -1,16 +1,9 @@
 package token
 
 import (
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/base64"
-	"fmt"
-	"slices"
+	"context"
+	"encoding/json"
 
-	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
@@ -36,86 +29,39 @@ type Ref struct {
 	UID  string `json:"uid,omitempty"`
 }
 
-// Issuer signs tokens with one key and verifies them with the public halves of all accepted keys.
+// Issuer issues and verifies tokens.
 type Issuer struct {
 	url      string
 	accepted map[string]bool // the names of the issuer
-	signer   jose.Signer
-	keys     []jose.JSONWebKey
+	signer   Signer
 }
 
-// NewIssuer returns an Issuer that signs with key, which is RSA or ECDSA. urls are its names: the first is in new
-// tokens, and tokens with any of them are accepted. So are tokens signed with one of the older keys.
-func NewIssuer(urls []string, key crypto.Signer, older ...crypto.PublicKey) (*Issuer, error) {
-	i := &Issuer{url: urls[0], accepted: map[string]bool{}}
+// NewIssuer returns an Issuer of the tokens that the signer signs. urls are its names: the first is in new tokens, and tokens
+// with any of them are accepted.
+func NewIssuer(urls []string, signer Signer) *Issuer {
+	i := &Issuer{url: urls[0], accepted: map[string]bool{}, signer: signer}
 	for _, url := range urls {
 		i.accepted[url] = true
 	}
-	for _, pub := range append([]crypto.PublicKey{key.Public()}, older...) {
-		id, err := keyID(pub)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(i.keys, func(k jose.JSONWebKey) bool { return k.KeyID == id }) {
-			continue // the signing key's public half is usually among the others
-		}
-		alg, err := algorithm(pub)
-		if err != nil {
-			return nil, err
-		}
-		i.keys = append(i.keys, jose.JSONWebKey{Key: pub, KeyID: id, Algorithm: string(alg), Use: "sig"})
-	}
-	var err error
-	i.signer, err = newSigner(key)
-	return i, err
-}
-
-// newSigner returns a signer with the key, whose ID is in the header of each token.
-func newSigner(key crypto.Signer) (jose.Signer, error) {
-	alg, err := algorithm(key.Public())
-	if err != nil {
-		return nil, err
-	}
-	id, err := keyID(key.Public())
-	if err != nil {
-		return nil, err
-	}
-	return jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: id}}, nil)
-}
-
-// algorithms are those of algorithm.
-var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.ES384, jose.ES512}
-
-// algorithm returns the signature algorithm of a key, as kube-apiserver chooses it.
-func algorithm(pub crypto.PublicKey) (jose.SignatureAlgorithm, error) {
-	switch k := pub.(type) {
-	case *rsa.PublicKey:
-		return jose.RS256, nil
-	case *ecdsa.PublicKey:
-		switch k.Curve.Params().BitSize {
-		case 256:
-			return jose.ES256, nil
-		case 384:
-			return jose.ES384, nil
-		case 521:
-			return jose.ES512, nil
-		}
-	}
-	return "", fmt.Errorf("a service account key must be RSA or ECDSA, on P-256, P-384 or P-521; this is a %T", pub)
+	return i
 }
 
 // URL returns the issuer's name, the iss claim of its tokens.
 func (i *Issuer) URL() string { return i.url }
 
 // Sign returns the claims as a signed token, with the issuer filled in.
-func (i *Issuer) Sign(c Claims) (string, error) {
+func (i *Issuer) Sign(ctx context.Context, c Claims) (string, error) {
 	c.Issuer = i.url
-	return jwt.Signed(i.signer).Claims(c).Serialize()
+	payload, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	return i.signer.Sign(ctx, payload)
 }
 
 // read returns the bearer of a token signed by one of the keys. audiences apply to tokens without an audience. It
 // returns nil and no error if the token is not a JWT or is from another issuer.
-func (i *Issuer) read(token string, audiences []string) (*bearer, error) {
+func (i *Issuer) read(ctx context.Context, token string, audiences []string) (*bearer, error) {
 	t, err := jwt.ParseSigned(token, algorithms)
 	if err != nil {
 		return nil, nil
@@ -127,12 +73,12 @@ func (i *Issuer) read(token string, audiences []string) (*bearer, error) {
 	switch {
 	case i.accepted[unsafe.Issuer]:
 		var c Claims
-		if i.signed(t, &c) {
+		if i.signed(ctx, t, &c) {
 			return &bearer{Claims: &c, user: user(&c)}, nil
 		}
 	case unsafe.Issuer == secretIssuer:
 		var c secretClaims
-		if i.signed(t, &c) {
+		if i.signed(ctx, t, &c) {
 			return c.bearer(audiences)
 		}
 	default:
@@ -142,24 +88,15 @@ func (i *Issuer) read(token string, audiences []string) (*bearer, error) {
 }
 
 // signed decodes the claims of a token if one of the keys signed it.
-func (i *Issuer) signed(t *jwt.JSONWebToken, claims any) bool {
-	for _, k := range i.keys {
-		if len(t.Headers) == 1 && t.Headers[0].KeyID != "" && t.Headers[0].KeyID != k.KeyID {
-			continue
-		}
-		if t.Claims(k.Key, claims) == nil {
+func (i *Issuer) signed(ctx context.Context, t *jwt.JSONWebToken, claims any) bool {
+	id := ""
+	if len(t.Headers) == 1 {
+		id = t.Headers[0].KeyID
+	}
+	for _, k := range i.signer.Keys(ctx, id) {
+		if t.Claims(k.Public, claims) == nil {
 			return true
 		}
 	}
 	return false
-}
-
-// keyID returns a key's ID as kube-apiserver computes it, the hash of its PKIX form.
-func keyID(pub crypto.PublicKey) (string, error) {
-	der, err := x509.MarshalPKIXPublicKey(pub)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(der)
-	return base64.RawURLEncoding.EncodeToString(sum[:]), nil
 }

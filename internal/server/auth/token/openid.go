@@ -2,6 +2,7 @@ package token
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -22,42 +23,40 @@ type configuration struct {
 	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
 }
 
-// Handler serves ConfigurationPath and KeysPath. address is the URL of the API server, "https://host:port", for the
-// location of the keys.
-func (i *Issuer) Handler(address string) (http.Handler, error) {
-	conf, err := json.Marshal(configuration{
-		Issuer:        i.url,
-		KeysURI:       address + KeysPath,
-		ResponseTypes: []string{"id_token"},
-		SubjectTypes:  []string{"public"},
-		Algorithms:    i.algorithms(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	keys, err := json.Marshal(jose.JSONWebKeySet{Keys: slices.Clone(i.keys)})
-	if err != nil {
-		return nil, err
-	}
+// Handler serves ConfigurationPath and KeysPath. keysURI is where clients find the keys, which may be another server.
+func (i *Issuer) Handler(keysURI string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+ConfigurationPath, document("application/json", conf))
-	mux.HandleFunc("GET "+KeysPath, document("application/jwk-set+json", keys))
-	return mux, nil
+	mux.HandleFunc("GET "+ConfigurationPath, i.document("application/json", func(keys []jose.JSONWebKey) any {
+		c := configuration{Issuer: i.url, KeysURI: keysURI, ResponseTypes: []string{"id_token"}, SubjectTypes: []string{"public"}}
+		for _, k := range keys {
+			c.Algorithms = append(c.Algorithms, k.Algorithm)
+		}
+		slices.Sort(c.Algorithms)
+		c.Algorithms = slices.Compact(c.Algorithms)
+		return c
+	}))
+	mux.HandleFunc("GET "+KeysPath, i.document("application/jwk-set+json", func(keys []jose.JSONWebKey) any {
+		return jose.JSONWebKeySet{Keys: keys}
+	}))
+	return mux
 }
 
-// algorithms returns the algorithms of the keys, sorted.
-func (i *Issuer) algorithms() (names []string) {
-	for _, k := range i.keys {
-		names = append(names, k.Algorithm)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-func document(contentType string, body []byte) http.HandlerFunc {
+// document serves a document about the keys that others may know.
+func (i *Issuer) document(contentType string, of func([]jose.JSONWebKey) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		keys := []jose.JSONWebKey{}
+		for _, k := range i.signer.Keys(r.Context(), "") {
+			if alg, err := algorithm(k.Public); err == nil && !k.Hidden {
+				keys = append(keys, jose.JSONWebKey{Key: k.Public, KeyID: k.ID, Algorithm: string(alg), Use: "sig"})
+			}
+		}
+		body, err := json.Marshal(of(keys))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 		w.Header().Set("Content-Type", contentType)
-		w.Header().Set("Cache-Control", "public, max-age=3600")
+		w.Header().Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int(i.signer.MaxAge().Seconds())))
 		w.Write(body)
 	}
 }

@@ -52,9 +52,12 @@ func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name s
 		return nil, "", err
 	}
 	seconds := *req.Spec.ExpirationSeconds
-	if b.Pod != nil && seconds == podTokenSeconds && len(intersect(req.Spec.Audiences, a.audiences)) == len(req.Spec.Audiences) {
+	if !a.NoExtension && b.Pod != nil && seconds == podTokenSeconds && len(intersect(req.Spec.Audiences, a.audiences)) == len(req.Spec.Audiences) {
 		b.WarnAfter = jwt.NewNumericDate(now.Add(podTokenSeconds * time.Second))
 		seconds = longTokenSeconds
+		if most := int64(a.MaxExtended / time.Second); most > 0 {
+			seconds = min(seconds, most)
+		}
 	}
 	req.Status = authenticationv1.TokenRequestStatus{
 		ExpirationTimestamp: metav1.NewTime(now.Add(time.Duration(*req.Spec.ExpirationSeconds) * time.Second)),
@@ -70,7 +73,7 @@ func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name s
 		Expiry:    jwt.NewNumericDate(now.Add(time.Duration(seconds) * time.Second)),
 		ID:        uuid.NewString(),
 	}}
-	if req.Status.Token, err = a.issuer.Sign(c); err != nil {
+	if req.Status.Token, err = a.issuer.Sign(ctx, c); err != nil {
 		return nil, "", apierrors.NewInternalError(fmt.Errorf("failed to generate token: %w", err))
 	}
 	return req, credentialID(c.ID), nil

@@ -64,10 +64,11 @@ func start(t testing.TB) (world, *token.Issuer, *token.Accounts) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	issuer, err := token.NewIssuer([]string{url}, key)
+	signer, err := token.NewSigner(key)
 	if err != nil {
 		t.Fatal(err)
 	}
+	issuer := token.NewIssuer([]string{url}, signer)
 	return w, issuer, token.NewAccounts(issuer, []string{url}, token.LivingIn(w))
 }
 
@@ -147,7 +148,7 @@ func TestVerify(t *testing.T) {
 		if change != nil {
 			change(&c)
 		}
-		s, err := i.Sign(c)
+		s, err := i.Sign(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,10 +218,7 @@ func TestRequestRefused(t *testing.T) {
 // TestOpenID verifies a token with only the documents that the server publishes.
 func TestOpenID(t *testing.T) {
 	w, issuer, accounts := start(t)
-	h, err := issuer.Handler("https://host:6443")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := issuer.Handler("https://host:6443" + token.KeysPath)
 	get := func(path string, into any) {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, httptest.NewRequest("GET", path, nil))
@@ -271,11 +269,11 @@ func TestKeys(t *testing.T) {
 		keys = append(keys, key)
 	}
 	sign := func(urls []string, key crypto.Signer, older ...crypto.PublicKey) (string, *token.Accounts) {
-		issuer, err := token.NewIssuer(urls, key, older...)
+		signer, err := token.NewSigner(key, older...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		accounts := token.NewAccounts(issuer, []string{"api"}, token.LivingIn(w))
+		accounts := token.NewAccounts(token.NewIssuer(urls, signer), []string{"api"}, token.LivingIn(w))
 		out, _, err := accounts.Request(t.Context(), w, "shop", "till", request(nil, 3600), false, noWarning)
 		if err != nil {
 			t.Fatal(err)
@@ -306,7 +304,7 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := token.NewIssuer([]string{url}, small); err == nil {
+	if _, err := token.NewSigner(small); err == nil {
 		t.Error("a key on P-224 was accepted")
 	}
 }

@@ -1,0 +1,44 @@
+package controlplane
+
+import (
+	"context"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/server"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+)
+
+// serverUser is the user of the API server's own writes.
+const serverUser = "system:apiserver"
+
+// ownWrites are the writes of admission plugins, over the wire in memory, as the server's own user.
+type ownWrites struct {
+	quotas     client.Resource[*corev1.ResourceQuota]
+	namespaces client.Resource[*corev1.Namespace]
+}
+
+func newOwnWrites(s *server.Server) (ownWrites, error) {
+	c, err := client.New(&rest.Config{
+		Host:      "http://fairlead.in-process",
+		Transport: server.Transport(s, auth.Authenticated(&auth.User{Name: serverUser, Groups: []string{auth.MastersGroup}})),
+	}, client.Options{UserAgent: "fairlead/" + Version() + " (" + serverUser + ")"})
+	if err != nil {
+		return ownWrites{}, err
+	}
+	return ownWrites{client.For[*corev1.ResourceQuota](c), client.For[*corev1.Namespace](c)}, nil
+}
+
+// UpdateStatus implements admission.QuotaWriter.
+func (w ownWrites) UpdateStatus(ctx context.Context, changed *corev1.ResourceQuota) error {
+	_, err := w.quotas.Namespace(changed.Namespace).UpdateStatus(ctx, changed)
+	return err
+}
+
+// CreateNamespace implements admission.NamespaceCreator.
+func (w ownWrites) CreateNamespace(ctx context.Context, name string) error {
+	_, err := w.namespaces.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	return err
+}

@@ -1,0 +1,34 @@
+package controlplane
+
+import (
+	"context"
+	"log/slog"
+
+	"fairlead.dev/internal/server/auth/externaljwt"
+	"fairlead.dev/internal/server/auth/token"
+)
+
+// connectSigner connects to the program that signs tokens, if there is one.
+func (c *credentials) connectSigner(ctx context.Context, a *Access, log *slog.Logger) (err error) {
+	if a.SigningEndpoint == "" {
+		return nil
+	}
+	if c.external, err = externaljwt.Connect(ctx, a.SigningEndpoint, log); err != nil {
+		return optionErrorf("--service-account-signing-endpoint: %w", err)
+	}
+	c.uses.ends = append(c.uses.ends, c.external.Close)
+	if longest := c.external.MaxExpiration(); a.MaxTokenExpiration > longest {
+		return optionErrorf("service-account-max-token-expiration cannot be set longer than the token expiration supported by service-account-signing-endpoint: %s > %s", a.MaxTokenExpiration, longest)
+	}
+	return nil
+}
+
+// signer returns the signer of service account tokens. With a program that signs, the own key is that of the tokens in
+// Secrets.
+func (c credentials) signer() (token.Signer, error) {
+	own, err := token.NewSigner(c.signing, c.verifying...)
+	if err != nil || c.external == nil {
+		return own, err
+	}
+	return token.Accepting(c.external, own), nil
+}
