@@ -24,6 +24,7 @@ require (
 	github.com/dexidp/dex v2.13.0+incompatible
 	github.com/go-logr/logr v1.4.4
 	github.com/google/go-cmp v0.7.0
+	github.com/summerwind/h2spec v2.2.1+incompatible
 	go.etcd.io/etcd/api/v3 v3.7.3
 	go.etcd.io/etcd/client/pkg/v3 v3.7.3
 	go.etcd.io/etcd/client/v3 v3.7.3

@@ -96,10 +96,7 @@ func TestProtocolErrors(t *testing.T) {
 		{"settings out of range", func(p *peer) {
 			p.check(p.framer.WriteSettings(http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1}))
 		}, "GOAWAY 0 " + protocol},
-		{"settings said twice", func(p *peer) {
-			s := http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1}
-			p.check(p.framer.WriteSettings(s, s))
-		}, "GOAWAY 0 " + protocol},
+		{"too many settings", func(p *peer) { p.check(p.framer.WriteSettings(make([]http2.Setting, 101)...)) }, "GOAWAY 0 " + protocol},
 		{"acknowledged nothing", func(p *peer) { p.check(p.framer.WriteSettingsAck()) }, "GOAWAY 0 " + protocol},
 		{"push", func(p *peer) { raw(p, http2.FramePushPromise, 4, 1, "\x00\x00\x00\x02") }, "GOAWAY 0 " + protocol},
 		{"continuation of nothing", func(p *peer) { raw(p, http2.FrameContinuation, 4, 1, "\x82") }, "GOAWAY 0 " + protocol},
