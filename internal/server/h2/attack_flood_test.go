@@ -78,8 +78,8 @@ func TestReadFloods(t *testing.T) {
 	p.answered(1)
 }
 
-// TestEmptyFrames sends many frames that add nothing (CVE-2019-9513 and CVE-2019-9518). They are valid, cost the
-// client as much as the server, and leave nothing behind.
+// TestEmptyFrames sends many frames without content (CVE-2019-9513 and CVE-2019-9518). They are valid, cost the
+// client as much as the server, and take no memory.
 func TestEmptyFrames(t *testing.T) {
 	for name, send := range map[string]func(p *peer, i int) error{
 		"data":    func(p *peer, _ int) error { return p.framer.WriteData(1, false, nil) },

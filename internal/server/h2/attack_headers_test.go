@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// TestHeaderAttacks sends header blocks that are cheap to send and meant to be costly to receive. None may reach a
-// handler.
+// TestHeaderAttacks sends header blocks that are cheap to send and meant to be costly to receive. No handler may
+// see them.
 func TestHeaderAttacks(t *testing.T) {
 	const get = "\x82\x87\x84" // GET https /
 	for _, q := range []struct {
@@ -46,7 +46,7 @@ func TestHeaderAttacks(t *testing.T) {
 		{"table larger than allowed", func(p *peer) { p.fields(true, "\x3f\xe1\xff\x03"+get) }, "GOAWAY 0 COMPRESSION_ERROR"},
 		{"string larger than allowed", func(p *peer) { p.fields(true, get+"\x00\x01a\x7f\xff\xff\xff\xff\x07") }, "GOAWAY 0 COMPRESSION_ERROR"},
 		{"number larger than allowed", func(p *peer) { p.fields(true, get+"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f") }, "GOAWAY 0 COMPRESSION_ERROR"},
-		{"reference to nothing", func(p *peer) { p.fields(true, get+"\xbe") }, "GOAWAY 0 COMPRESSION_ERROR"},
+		{"reference beyond the table", func(p *peer) { p.fields(true, get+"\xbe") }, "GOAWAY 0 COMPRESSION_ERROR"},
 		// 0-length headers leak, CVE-2019-9516.
 		{"fields without name and value", func(p *peer) { p.fields(true, get+strings.Repeat(literal("", ""), 300)) }, "RST_STREAM 1 PROTOCOL_ERROR"},
 	} {
@@ -67,7 +67,7 @@ func TestHeaderAttacks(t *testing.T) {
 	}
 }
 
-// TestEmptyContinuations sends many CONTINUATION frames that add nothing to a block, which is valid and cheap.
+// TestEmptyContinuations sends many CONTINUATION frames without content, which is valid and cheap.
 func TestEmptyContinuations(t *testing.T) {
 	a := newTarget(t)
 	p := a.attacker()

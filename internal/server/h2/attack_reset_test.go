@@ -95,7 +95,7 @@ func TestStreamsAboveTheLimit(t *testing.T) {
 }
 
 // TestDataBeyondWindows sends more of a body than the stream's window, and then than the connection's, to handlers that
-// read none of it. So many bytes of bodies the server holds at most.
+// do not read. So many bytes of bodies the server holds at most.
 func TestDataBeyondWindows(t *testing.T) {
 	const window = 256 << 10
 	a := newTarget(t)

@@ -17,7 +17,7 @@ import (
 )
 
 // TestUnreadHeads asks for one response without a body after another, each when the one before has been answered, and
-// reads none. The server may hold 64 KB of heads; then handlers wait, requests beyond the limit are refused, and the
+// does not read. The server may hold 64 KB of heads; then handlers wait, requests beyond the limit are refused, and the
 // timeout of the blocked write ends the connection.
 func TestUnreadHeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -92,7 +92,7 @@ func (a *target) attacker(settings ...http2.Setting) *peer {
 	return p
 }
 
-// deafAttacker connects a peer that reads nothing.
+// deafAttacker connects a peer that does not read.
 func (a *target) deafAttacker(settings ...http2.Setting) *peer {
 	a.t.Helper()
 	raw, err := net.Dial("tcp", a.Listener.Addr().String())
@@ -117,19 +117,6 @@ func smallBuffers(s *http.Server) {
 	s.ConnState = func(nc net.Conn, is http.ConnState) {
 		if is == http.StateNew {
 			nc.(*tls.Conn).NetConn().(*net.TCPConn).SetWriteBuffer(4 << 10)
-		}
-	}
-}
-
-// until reads frames up to the wanted one. GOAWAY or the end of the connection before it is an error.
-func (p *peer) until(want string) {
-	p.t.Helper()
-	for {
-		switch got := p.next(); {
-		case got == want:
-			return
-		case got == "" || strings.HasPrefix(got, "GOAWAY"):
-			p.t.Fatalf("got %q, want %q", got, want)
 		}
 	}
 }
