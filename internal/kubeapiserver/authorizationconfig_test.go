@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ type accessWebhook struct {
 
 	mu    sync.Mutex
 	asked []string // users
+	last  *authorizationv1.ResourceAttributes
 }
 
 func newAccessWebhook(t *testing.T, answers map[string]authorizationv1.SubjectAccessReviewStatus) *accessWebhook {
@@ -49,6 +51,7 @@ func (w *accessWebhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	w.mu.Lock()
 	w.asked = append(w.asked, review.Spec.User)
+	w.last = review.Spec.ResourceAttributes
 	w.mu.Unlock()
 	review.Status = w.answers[review.Spec.User]
 	rw.Header().Set("Content-Type", "application/json")
@@ -147,6 +150,19 @@ func TestAuthorizationConfig(t *testing.T) {
 		if err != nil || got.Status != want {
 			t.Errorf("the review of %s: %+v %v, want %+v", user, got.Status, err, want)
 		}
+	}
+	if err := root.CoreV1().RESTClient().Get().AbsPath("/api/v1/namespaces/default/configmaps").Param("labelSelector", "a in (b,c)").Param("fieldSelector", "metadata.name=x").
+		SetHeader("Impersonate-User", "selecting").Do(t.Context()).Error(); !apierrors.IsForbidden(err) {
+		t.Errorf("a list with selectors: %v", err)
+	}
+	second.mu.Lock()
+	got := second.last
+	second.mu.Unlock()
+	wantLabels := []metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpIn, Values: []string{"b", "c"}}}
+	wantFields := []metav1.FieldSelectorRequirement{{Key: "metadata.name", Operator: metav1.FieldSelectorOpIn, Values: []string{"x"}}}
+	if !reflect.DeepEqual(got.LabelSelector, &authorizationv1.LabelSelectorAttributes{Requirements: wantLabels}) ||
+		!reflect.DeepEqual(got.FieldSelector, &authorizationv1.FieldSelectorAttributes{Requirements: wantFields}) {
+		t.Errorf("the webhook got the selectors %+v and %+v", got.LabelSelector, got.FieldSelector)
 	}
 	rules, err := root.AuthorizationV1().SelfSubjectRulesReviews().Create(t.Context(), &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: "default"}}, metav1.CreateOptions{})
 	const unknown = "webhook authorizer does not support user rule resolution"

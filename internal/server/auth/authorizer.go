@@ -12,9 +12,9 @@ type Attributes struct {
 	Namespace, Name       string
 	Path                  string
 	IsResource            bool
-	// Fields is the field selector of a list, a watch or a deletecollection, in the form of the query parameter,
+	// Fields and Labels are the selectors of a list, a watch or a deletecollection, in the form of the query parameters,
 	// or "".
-	Fields string
+	Fields, Labels string
 }
 
 // Decision is the answer of an Authorizer.

@@ -21,7 +21,7 @@ func (c *Call) Attributes(verb, name string) auth.Attributes {
 	if c.Query != nil && c.Info.IsResource && !c.Info.LegacyWatch {
 		switch verb {
 		case "list", "watch", "deletecollection":
-			a.Fields = c.Query.Get("fieldSelector")
+			a.Fields, a.Labels = c.Query.Get("fieldSelector"), c.Query.Get("labelSelector")
 		}
 	}
 	return a

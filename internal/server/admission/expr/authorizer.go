@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -65,6 +66,9 @@ func (b *bridge) Authorize(ctx context.Context, a authorizer.Attributes) (author
 	}
 	if terms, err := a.GetFieldSelector(); err == nil {
 		at.Fields = selectorOf(terms)
+	}
+	if terms, err := a.GetLabelSelector(); err == nil {
+		at.Labels = labels.NewSelector().Add(terms...).String()
 	}
 	who := a.GetUser()
 	if who.GetName() == b.as.Name {

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -103,8 +104,7 @@ func subject(s authorizationv1.SubjectAccessReviewSpec) *auth.User {
 	return u
 }
 
-// decide asks the authorizer. A label selector in the attributes is ignored, because no authorizer grants more for
-// one.
+// decide asks the authorizer.
 func (d Deps) decide(ctx context.Context, u *auth.User, resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) authorizationv1.SubjectAccessReviewStatus {
 	a := auth.Attributes{User: u}
 	if resource != nil {
@@ -114,6 +114,9 @@ func (d Deps) decide(ctx context.Context, u *auth.User, resource *authorizationv
 		a.Namespace, a.Name = resource.Namespace, resource.Name
 		if resource.FieldSelector != nil {
 			a.Fields = fieldSelector(*resource.FieldSelector)
+		}
+		if resource.LabelSelector != nil {
+			a.Labels = labelSelector(*resource.LabelSelector)
 		}
 	} else {
 		a.Verb, a.Path = other.Verb, other.Path
@@ -143,4 +146,22 @@ func fieldSelector(a authorizationv1.FieldSelectorAttributes) string {
 		}
 	}
 	return fields.AndSelectors(terms...).String()
+}
+
+// labelSelector returns the label selector in the form of the query parameter. A requirement that is not valid is omitted,
+// which selects more and so grants less.
+func labelSelector(a authorizationv1.LabelSelectorAttributes) string {
+	if a.RawSelector != "" {
+		return a.RawSelector
+	}
+	all := labels.NewSelector()
+	for _, r := range a.Requirements {
+		one, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{r}})
+		if err != nil {
+			continue
+		}
+		terms, _ := one.Requirements()
+		all = all.Add(terms...)
+	}
+	return all.String()
 }

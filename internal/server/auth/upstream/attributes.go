@@ -4,6 +4,7 @@ package upstream
 
 import (
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
@@ -37,8 +38,8 @@ func FromDecision(d authorizer.Decision) auth.Decision {
 	return auth.NoOpinion
 }
 
-// Attributes returns the attributes in upstream's type. A field selector that cannot be parsed is in
-// FieldSelectorParsingErr.
+// Attributes returns the attributes in upstream's type. Selectors that cannot be parsed are in
+// FieldSelectorParsingErr and LabelSelectorParsingErr.
 func Attributes(a auth.Attributes) authorizer.AttributesRecord {
 	r := authorizer.AttributesRecord{
 		Verb: a.Verb, Namespace: a.Namespace, APIGroup: a.Group, APIVersion: a.Version, Resource: a.Resource,
@@ -53,6 +54,14 @@ func Attributes(a auth.Attributes) authorizer.AttributesRecord {
 			r.FieldSelectorParsingErr = err
 		} else {
 			r.FieldSelectorRequirements = selector.Requirements()
+		}
+	}
+	if a.Labels != "" {
+		selector, err := labels.Parse(a.Labels)
+		if err != nil {
+			r.LabelSelectorParsingErr = err
+		} else {
+			r.LabelSelectorRequirements, _ = selector.Requirements()
 		}
 	}
 	return r
