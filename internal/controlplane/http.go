@@ -22,6 +22,8 @@ type HTTP struct {
 	GoawayChance float64
 	// NoHTTP2 serves HTTP/1.1 only.
 	NoHTTP2 bool
+	// StandardHTTP2 serves HTTP/2 by net/http's code in place of internal/server/h2's.
+	StandardHTTP2 bool
 	// MaxStreams is how many requests a connection over HTTP/2 has at once; 0 is 100.
 	MaxStreams int
 	// MaxBytesPerSec limits each direction of exec, attach, port-forward and proxied connections, in bytes a second; 0 does
@@ -47,12 +49,13 @@ func (cp *ControlPlane) newHTTP(config *tls.Config) *http.Server {
 		TLSConfig:         config,
 		ReadHeaderTimeout: 32 * time.Second,
 		IdleTimeout:       90 * time.Second,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: streams},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: streams, WriteByteTimeout: 30 * time.Second},
 		ErrorLog:          cp.httpLog(),
 	}
-	if o.NoHTTP2 {
+	switch {
+	case o.NoHTTP2:
 		s.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
-	} else {
+	case !o.StandardHTTP2:
 		h2.Install(s, h2.Options{})
 	}
 	return s

@@ -19,6 +19,7 @@ type Flags struct {
 	apis           map[string]string
 	limits         limits
 	http           http
+	http2          http2
 	tokens         accountTokens
 }
 
@@ -40,6 +41,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
 	f.limits.register(set)
 	f.http.register(set, o)
+	f.http2.register(set)
 	f.tokens.register(set, o)
 	set.DurationVar(&o.EventTTL, "event-ttl", time.Hour, "how long events are kept")
 	return f
@@ -85,6 +87,9 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 		return err
 	}
 	if err := f.http.complete(o); err != nil {
+		return err
+	}
+	if err := f.http2.complete(&o.HTTP); err != nil {
 		return err
 	}
 	return f.tokens.complete(o)

@@ -50,7 +50,7 @@
 //     stream is reset and the source closed with [ErrStuck]. Other streams go on.
 //   - A peer that does not read the connection: the write blocks, and after
 //     WriteTimeout the connection is closed. Until then handlers wait once 64 KB
-//     are waiting, and bells only mark their streams.
+//     are waiting, even to send a head alone, and bells only mark their streams.
 //   - A peer that vanishes is noticed at the next write, or by TCP's keep-alive,
 //     as under net/http.
 //   - A peer without requests for http.Server.IdleTimeout is sent GOAWAY.
@@ -59,7 +59,8 @@
 //     they are refused; as many handlers, so that a stream whose predecessors were
 //     reset early waits for a handler, and four times as many waiting end the
 //     connection; http.Server.MaxHeaderBytes of headers; 10,000 unwritten responses
-//     to pings, settings and errors; 256 KB unread of each request's body.
+//     to pings, settings and errors; 256 KB unread of each request's body. Known
+//     attacks are tests: attack_*_test.go.
 //
 // # Shutdown
 //

@@ -58,7 +58,7 @@ func (c *conn) settings(f *http2.SettingsFrame) error {
 		}
 		return nil
 	}
-	if f.NumSettings() > 100 || f.HasDuplicates() {
+	if f.NumSettings() > 100 { // RFC 9113 defines 6, and permits repetition
 		return http2.ConnectionError(http2.ErrCodeProtocol)
 	}
 	if err := f.ForeachSetting(c.setting); err != nil {

@@ -20,16 +20,19 @@ func (x *exchange) sendWithHead(status int, fields []hpack.HeaderField, p []byte
 	if st.closed {
 		return st.err
 	}
+	// While out is full, a response without a body waits, too, by an empty piece.
+	full := c.mu.out != nil && len(c.mu.out.b) >= outLimit
+	alone := end && len(p) == 0 && !full
 	if !x.w.sent {
 		x.w.sent = true
-		c.writeHead(st, status, fields, end && len(p) == 0)
-		if end && len(p) == 0 {
+		c.writeHead(st, status, fields, alone)
+		if alone {
 			c.endLocal(st)
 			c.flush()
 			return nil
 		}
 	}
-	if len(p) > 0 || end {
+	if len(p) > 0 || end || full {
 		x.pending, x.ends, x.sending = p, end, true
 		c.mu.queue.push(st)
 		c.fill()
