@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -75,8 +76,8 @@ func TestKubectlWatch(t *testing.T) {
 // awaitWatch waits until the server's metrics count a watch of the resource.
 func (p *process) awaitWatch(resource string) {
 	p.t.Helper()
-	line := fmt.Sprintf("apiserver_longrunning_requests{component=\"apiserver\",group=\"\",resource=%q,verb=\"WATCH\",version=\"v1\"} 1\n", resource)
-	for deadline := time.Now().Add(patience); !strings.Contains(p.kubectl("get", "--raw", "/metrics"), line); {
+	line := regexp.MustCompile(`(?m)^apiserver_longrunning_requests\{component="apiserver",group="",resource="` + resource + `",.*verb="WATCH",version="v1"\} 1$`)
+	for deadline := time.Now().Add(patience); !line.MatchString(p.kubectl("get", "--raw", "/metrics")); {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("the metrics lack %s", line)
 		}
