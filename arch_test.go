@@ -210,6 +210,7 @@ var excused = []struct{ dir, prefix, reason string }{
 	{"internal/server/auth/upstream", "k8s.io/apiserver/pkg", "the types that upstream's libraries take"},
 	{"internal/server/audit", "k8s.io/apiserver", "the policy, the events and the backends of the audit log, which are formats and no machinery"},
 	{"internal/auditroles", "k8s.io/apiserver/pkg/apis/audit", "the format of audit events"},
+	{"internal/apiserverconfig", "k8s.io/apiserver/pkg/apis/apiserver/install", "the formats of configuration files"},
 	{"internal/server/auth/chain", "k8s.io/apiserver/pkg", "the format of AuthorizationConfigurations, and their rules"},
 	{"internal/server/auth/jwt", "k8s.io/apiserver", "the format of AuthenticationConfigurations, and the verification of OpenID Connect tokens"},
 	{"internal/server/spans", "k8s.io/apiserver/pkg", "the format of TracingConfigurations, and their rules"},

@@ -36,5 +36,5 @@ func (c *serving) terminated(code int) {
 func (c *serving) aborted() {
 	k := c.counted()
 	c.s.metrics.Aborted(k)
-	c.s.metrics.Route(k).Observe(c.Start, c.Waited(), c.Writer.Written())
+	c.endSpan(func(int64) { c.s.metrics.Route(k).Observe(c.Start, c.Waited(), c.Writer.Written()) })(0)
 }

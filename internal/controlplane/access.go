@@ -97,7 +97,7 @@ type credentials struct {
 	verifying []crypto.PublicKey
 	// tokens verifies the tokens of the token file; nil without one.
 	tokens token.Verifier
-	// issued verifies the tokens of OpenID Connect issuers.
+	// issued verifies the tokens of OpenID Connect issuers; nil without one.
 	issued *jwt.Tokens
 	// tokenWebhook is asked about other tokens; nil without one.
 	tokenWebhook token.Verifier

@@ -261,7 +261,9 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if !access.NoBootstrapTokens {
 		verifier = append(verifier, token.ForServer(access.Audiences, token.Bootstrap(objects)))
 	}
-	verifier = append(verifier, token.ForServer(access.Audiences, loggedTokens{creds.issued, options.Log, "an issuer's token is invalid"}))
+	if creds.issued != nil {
+		verifier = append(verifier, token.ForServer(access.Audiences, loggedTokens{creds.issued, options.Log, "an issuer's token is invalid"}))
+	}
 	if creds.tokenWebhook != nil {
 		verifier = append(verifier, loggedTokens{creds.tokenWebhook, options.Log, "the token webhook refused a token or failed"})
 	}

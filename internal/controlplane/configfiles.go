@@ -22,8 +22,11 @@ func (c *credentials) loadAuthorizers(a *Access) (err error) {
 	return nil
 }
 
-// loadIssuers loads the issuers of the file, or that of the options.
+// loadIssuers loads the issuers of the file, or that of the options, if there are any.
 func (c *credentials) loadIssuers(a *Access) (err error) {
+	if a.AuthenticationConfigFile == "" && a.Issuer.URL == "" {
+		return nil
+	}
 	flag := "--oidc-*"
 	if a.AuthenticationConfigFile != "" {
 		flag = "--authentication-config"
@@ -48,10 +51,10 @@ func (c *credentials) loadIssuers(a *Access) (err error) {
 
 // anonymous returns the paths at which requests without credentials are allowed, nil for all, and whether they are.
 func (c credentials) anonymous(a Access) (paths []string, allowed bool) {
-	config := c.issued.Anonymous()
-	if config == nil {
+	if c.issued == nil || c.issued.Anonymous() == nil {
 		return nil, !a.NoAnonymous
 	}
+	config := c.issued.Anonymous()
 	for _, one := range config.Conditions {
 		paths = append(paths, one.Path)
 	}

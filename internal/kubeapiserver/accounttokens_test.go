@@ -42,7 +42,7 @@ func podToken(t *testing.T, c *kubernetes.Clientset) int64 {
 	return claims.Exp - claims.Iat
 }
 
-// TestTokenExtension: the tokens of pods are valid for a year, unless the flag says that they end when they are said to.
+// TestTokenExtension: the tokens of pods are valid for a year, or, if the flag is false, for the time that they were requested for.
 func TestTokenExtension(t *testing.T) {
 	for flag, want := range map[string]int64{"--service-account-extend-token-expiration=false": 3607, "--service-account-extend-token-expiration": 365 * 24 * 3600} {
 		if got := podToken(t, start(t, flag)("root-token")); got != want {

@@ -140,22 +140,23 @@ func TestIssuerFlags(t *testing.T) {
 		}
 	}
 	i.rotate(t)
-	if code, _, body := whoami(t, client, url, bearer(i.sign(t, valid))); code != http.StatusCreated {
+	fresh := func() string { return i.sign(t, with(claims{"jti": rand.Text()})) } // which the server has not verified before
+	if code, _, body := whoami(t, client, url, bearer(fresh())); code != http.StatusCreated {
 		t.Errorf("a token of a new key: %d %s", code, body)
 	}
 	i.setDown(true)
-	if code, _, body := whoami(t, client, url, bearer(i.sign(t, valid))); code != http.StatusCreated {
+	if code, _, body := whoami(t, client, url, bearer(fresh())); code != http.StatusCreated {
 		t.Errorf("a token of a known key of an issuer that is down: %d %s", code, body)
 	}
 	i.rotate(t)
-	if code, _, _ := whoami(t, client, url, bearer(i.sign(t, valid))); code != http.StatusUnauthorized {
+	if code, _, _ := whoami(t, client, url, bearer(fresh())); code != http.StatusUnauthorized {
 		t.Errorf("a token of an unknown key of an issuer that is down: %d", code)
 	}
 	if err := list(t, as("ada-token")); err != nil {
 		t.Errorf("a token of the file: %v", err)
 	}
 	i.setDown(false)
-	if code, _, body := whoami(t, client, url, bearer(i.sign(t, valid))); code != http.StatusCreated {
+	if code, _, body := whoami(t, client, url, bearer(fresh())); code != http.StatusCreated {
 		t.Errorf("a token of a new key of an issuer that is back: %d %s", code, body)
 	}
 }

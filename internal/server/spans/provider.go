@@ -7,20 +7,13 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/resource"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apiserver/pkg/apis/apiserver"
-	"k8s.io/apiserver/pkg/apis/apiserver/install"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/component-base/tracing"
 	tracingapi "k8s.io/component-base/tracing/api/v1"
-)
 
-var codecs = func() serializer.CodecFactory {
-	scheme := runtime.NewScheme()
-	install.Install(scheme)
-	return serializer.NewCodecFactory(scheme, serializer.EnableStrict)
-}()
+	"fairlead.dev/internal/apiserverconfig"
+)
 
 // Provider is where spans go: an OpenTelemetry receiver, by OTLP over gRPC.
 type Provider = tracing.TracerProvider
@@ -32,9 +25,13 @@ func FromFile(path, server string) (Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to read tracing config: %w", err)
 	}
-	var config apiserver.TracingConfiguration
-	if err := runtime.DecodeInto(codecs.UniversalDecoder(), text, &config); err != nil {
+	decoded, err := apiserverconfig.Decode(text)
+	if err != nil {
 		return nil, fmt.Errorf("failed to read tracing config: %s: %w", path, err)
+	}
+	config, ok := decoded.(*apiserver.TracingConfiguration)
+	if !ok {
+		return nil, fmt.Errorf("failed to read tracing config: %s: expected TracingConfiguration, got %T", path, decoded)
 	}
 	if errs := tracingapi.ValidateTracingConfiguration(&config.TracingConfiguration, utilfeature.DefaultFeatureGate, nil); len(errs) > 0 {
 		return nil, fmt.Errorf("failed to validate tracing configuration: %s: %w", path, errs.ToAggregate())

@@ -68,7 +68,7 @@ func (c *Chain) read() (string, error) {
 // check validates the configuration of a file.
 func (c *Chain) check(config *apiserver.AuthorizationConfiguration) error {
 	known := sets.New(AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook)
-	if errs := validation.ValidateAuthorizationConfiguration(c.compiler, nil, config, known, sets.New(Webhook)); len(errs) > 0 {
+	if errs := validation.ValidateAuthorizationConfiguration(c.compiler(), nil, config, known, sets.New(Webhook)); len(errs) > 0 {
 		return errs.ToAggregate()
 	}
 	var errs []error

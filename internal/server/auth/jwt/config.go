@@ -5,20 +5,13 @@ import (
 	"fmt"
 	"os"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apiserver/pkg/apis/apiserver"
-	"k8s.io/apiserver/pkg/apis/apiserver/install"
 	"k8s.io/apiserver/pkg/apis/apiserver/validation"
 	"k8s.io/apiserver/pkg/authentication/cel"
 	"k8s.io/apiserver/plugin/pkg/authenticator/token/oidc"
-)
 
-var codecs = func() serializer.CodecFactory {
-	scheme := runtime.NewScheme()
-	install.Install(scheme)
-	return serializer.NewCodecFactory(scheme, serializer.EnableStrict)
-}()
+	"fairlead.dev/internal/apiserverconfig"
+)
 
 // load returns the AuthenticationConfiguration of apiserver.config.k8s.io in a file, and its text.
 func load(path string) (*apiserver.AuthenticationConfiguration, string, error) {
@@ -29,7 +22,7 @@ func load(path string) (*apiserver.AuthenticationConfiguration, string, error) {
 	if len(text) == 0 {
 		return nil, "", errors.New("empty config data")
 	}
-	decoded, err := runtime.Decode(codecs.UniversalDecoder(), text)
+	decoded, err := apiserverconfig.Decode(text)
 	if err != nil {
 		return nil, "", err
 	}
@@ -53,7 +46,7 @@ func SigningAlgorithms() []string { return oidc.AllValidSigningAlgorithms() }
 
 // Issuer configures one OpenID Connect issuer, as the --oidc flags of kube-apiserver do.
 type Issuer struct {
-	// URL is that of the issuer; "" without one. ClientID is the audience of its tokens.
+	// URL is that of the issuer, and ClientID the audience of its tokens.
 	URL, ClientID string
 	// CAFile has the CAs of the issuer's certificate; "" for those of the system.
 	CAFile string
@@ -70,9 +63,6 @@ type Issuer struct {
 
 // configuration returns the configuration of the issuer.
 func (i Issuer) configuration() (*apiserver.AuthenticationConfiguration, error) {
-	if i.URL == "" {
-		return &apiserver.AuthenticationConfiguration{}, nil
-	}
 	prefix := i.UsernamePrefix
 	switch {
 	case prefix == "-":
