@@ -70,11 +70,13 @@ func TestControllersInAnotherProcess(t *testing.T) {
 	// Each deletion is reconciled before the next object is deleted. Otherwise its finalizer
 	// could come off without the next object's deletion as the cause.
 	must(classes.Delete(ctx, "fast"))
-	until(t, lives, func() string {
-		return unreconciled(lives, "volumeattributesclasses.storage.k8s.io", "fast", "vacprotection")
-	})
+	class, err := classes.Get(ctx, "fast")
+	must(err)
+	until(t, lives, func() string { return unreconciled(lives, class.ResourceVersion, "vacprotection") })
 	must(claims.Delete(ctx, "c"))
-	until(t, lives, func() string { return unreconciled(lives, "persistentvolumeclaims", "c", "pvcprotection") })
+	claim, err := claims.Get(ctx, "c")
+	must(err)
+	until(t, lives, func() string { return unreconciled(lives, claim.ResourceVersion, "pvcprotection") })
 	must(pods.Delete(ctx, "p", metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}))
 	waittest.Gone(t, classes, "fast")
 	until(t, lives, func() string { return missing(lives) })
@@ -98,15 +100,16 @@ func until(t *testing.T, l *trace.Log, missing func() string) {
 	}
 }
 
-// unreconciled returns "" if a controller has reconciled an object's last event, or else
-// an error message.
-func unreconciled(l *trace.Log, resource, name, controller string) string {
-	for _, e := range l.Lives(trace.Filter{Resource: resource, Name: name, Limit: 1}) {
-		if slices.ContainsFunc(e.Reconciles, func(w trace.LifeReconcile) bool { return w.Controller == controller }) {
+// unreconciled returns "" if a controller has reconciled the event of a revision, or else an
+// error message.
+func unreconciled(l *trace.Log, resourceVersion, controller string) string {
+	rev := trace.Revision(resourceVersion)
+	for _, e := range l.Lives(trace.Filter{From: rev, To: rev}) {
+		if slices.ContainsFunc(e.Reconciles, func(w trace.LifeReconcile) bool { return w.Controller == controller && w.Err == "" }) {
 			return ""
 		}
 	}
-	return controller + " has not looked at the last event of " + name
+	return controller + " has not reconciled the event of revision " + resourceVersion
 }
 
 // missing returns "" if the lives of the deletions are complete, or else an error message.
