@@ -67,7 +67,7 @@ func New(cfg Config) (*Server, error) {
 	s.network.Redirects = cfg.Redirects
 	cfg.Metrics.MustRegister(metrics.CacheMetrics{Hub: hub, Stored: func() map[schema.GroupResource]*endpoint.Endpoint { return s.registry.Table().Stored }})
 	if cfg.Trace != nil {
-		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))
+		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace), metrics.NewQueueMetrics(cfg.Trace))
 	}
 	cfg.Metrics.MustRegister(metrics.BuildInfo(cfg.Version))
 	s.inflight.Register(cfg.Metrics)

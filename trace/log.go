@@ -16,6 +16,8 @@ type Options struct {
 	// Deliveries is how many of the last deliveries, arrivals and reconciles are kept, each;
 	// 32,768. A delivery is a Batch of one stream.
 	Deliveries int
+	// Metered keeps the recording of reconciles after Mute, since metrics count them.
+	Metered bool
 }
 
 // Instant is nanoseconds since a Log was made; 0 is "never".
@@ -44,6 +46,7 @@ type Log struct {
 	processes  processes
 	queues     queues
 	muted      atomic.Bool
+	metered    bool
 	bell       bell
 }
 
@@ -61,7 +64,7 @@ func New(o Options) *Log {
 	if o.Deliveries <= 0 {
 		o.Deliveries = 1 << 15
 	}
-	l := &Log{began: time.Now()}
+	l := &Log{began: time.Now(), metered: o.Metered}
 	var id [8]byte
 	rand.Read(id[:])
 	l.id = binary.BigEndian.Uint64(id[:])
@@ -74,7 +77,7 @@ func New(o Options) *Log {
 
 func (l *Log) idBytes() []byte { return binary.BigEndian.AppendUint64(nil, l.id) }
 
-// Mute stops the recording of arrivals and reconciles, when no server wants reports.
+// Mute stops the recording of arrivals and, unless the Log is Metered, of reconciles, when no server wants reports.
 func (l *Log) Mute() { l.muted.Store(true) }
 
 // Now is the present instant, 0 on a nil Log.

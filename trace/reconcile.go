@@ -87,7 +87,7 @@ const MaxCauses = 1024
 // it. Requests with f's context carry the reconcile as their parent. f may set After,
 // Failures and Conflict. On a nil Log it only runs f.
 func (l *Log) Do(ctx context.Context, w *Reconcile, f func(context.Context) error) error {
-	if l == nil || l.muted.Load() {
+	if l == nil || l.muted.Load() && !l.metered {
 		return f(ctx)
 	}
 	w.Number = l.lastReconcile.Add(1)

@@ -26,6 +26,7 @@ func newControllers() *cobra.Command {
 	var election electFlags
 	var signing signingFlags
 	var ranges rangeFlags
+	var endpoints endpointFlags
 	cmd := &cobra.Command{
 		Use:   "controllers",
 		Short: "Run the controllers alone, against any Kubernetes API server",
@@ -36,8 +37,9 @@ func newControllers() *cobra.Command {
 			if err := controlplane.CheckControllers(names); err != nil {
 				return usageError{err}
 			}
-			elect, err := election.elect()
-			if err != nil {
+			var apart controlplane.Apart
+			var err error
+			if apart.Elect, err = election.elect(); err != nil {
 				return err
 			}
 			config, _, err := from.load()
@@ -51,8 +53,11 @@ func newControllers() *cobra.Command {
 			if o.Ranges, err = ranges.load(cmd.Flags()); err != nil {
 				return err
 			}
+			if apart.Endpoints, err = endpoints.listen(); err != nil {
+				return err
+			}
 			return runPart(cmd, "Controllers", config, func(ctx context.Context) error {
-				return controlplane.RunControllers(ctx, config, o, elect)
+				return controlplane.RunControllers(ctx, config, o, apart)
 			})
 		},
 	}
@@ -61,6 +66,7 @@ func newControllers() *cobra.Command {
 	registerControllers(cmd.Flags(), &names)
 	signing.register(cmd.Flags())
 	ranges.register(cmd.Flags())
+	endpoints.register(cmd.Flags(), 10257)
 	return cmd
 }
 
@@ -68,14 +74,16 @@ func newScheduler() *cobra.Command {
 	var from target
 	var scheduling string
 	var election electFlags
+	var endpoints endpointFlags
 	cmd := &cobra.Command{
 		Use:     "scheduler",
 		Short:   "Run the scheduler alone, against any Kubernetes API server",
 		Example: `  fairlead scheduler --kubeconfig=.fairlead/kubeconfig`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			elect, err := election.elect()
-			if err != nil {
+			var apart controlplane.Apart
+			var err error
+			if apart.Elect, err = election.elect(); err != nil {
 				return err
 			}
 			options, err := loadScheduling(scheduling)
@@ -86,14 +94,18 @@ func newScheduler() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if apart.Endpoints, err = endpoints.listen(); err != nil {
+				return err
+			}
 			return runPart(cmd, "Scheduler", config, func(ctx context.Context) error {
-				return controlplane.RunScheduler(ctx, config, options, elect)
+				return controlplane.RunScheduler(ctx, config, options, apart)
 			})
 		},
 	}
 	from.register(cmd, cmd.Flags())
 	registerScheduling(cmd.Flags(), &scheduling)
 	election.registerPart(cmd.Flags())
+	endpoints.register(cmd.Flags(), 10259)
 	return cmd
 }
 
@@ -156,7 +168,7 @@ func newNodes() *cobra.Command {
 				return err
 			}
 			return runPart(cmd, "Nodes", config, func(ctx context.Context) error {
-				return controlplane.RunNodes(ctx, config, o, elect)
+				return controlplane.RunNodes(ctx, config, o, controlplane.Apart{Elect: elect})
 			})
 		},
 	}

@@ -29,7 +29,7 @@ func TestControllersInAnotherProcess(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- controlplane.RunControllers(ctx, cp.Config(), controlplane.ControllerOptions{List: []string{"pvcprotection", "vacprotection"}}, nil)
+		ended <- controlplane.RunControllers(ctx, cp.Config(), controlplane.ControllerOptions{List: []string{"pvcprotection", "vacprotection"}}, controlplane.Apart{})
 	}()
 	defer func() {
 		stop()

@@ -88,7 +88,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	var extensions *extension.Extensions
 	var services *aggregate.Services
 	var meter *measured.Meter
-	var parts partMetrics
+	parts := newPartMetrics()
 	handshakeErrors := newHandshakeErrors()
 	c := server.Config{
 		Store:         store,
@@ -137,7 +137,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			c.Metrics.MustRegister(storeFailed(store))
 			creds.reloads.register(c.Metrics)
 			c.Metrics.MustRegister(handshakeErrors)
-			if parts, err = newPartMetrics(o, c.Metrics); err != nil {
+			if err := parts.register(o, c.Metrics); err != nil {
 				return err
 			}
 			if err := c.Metrics.Register(services); err != nil {

@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
+	"fairlead.dev/trace"
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,16 +88,33 @@ func (s clientSide) once(ctx context.Context, user, lease string, part func(cont
 	}, part)
 }
 
+// Apart describes how a part runs in a process of its own.
+type Apart struct {
+	// Elect makes the part wait until it holds its lease, so that one of all processes with the lease's name works at a
+	// time; nil runs it at once, whatever others do.
+	Elect *leader.Timing
+	// Endpoints, if set, serves the process's health checks and metrics; see package component.
+	Endpoints *Endpoints
+}
+
 // apart runs a part in a process of its own, over a client side whose every part is
 // config's user, and reports its handling of events to a Fairlead server.
-func apart(ctx context.Context, config *rest.Config, elect *leader.Timing, name string, part func(context.Context, clientSide) error) error {
+func apart(ctx context.Context, config *rest.Config, a Apart, name string, part func(context.Context, clientSide, partMetrics) error) error {
 	ca, err := caBundle(config)
 	if err != nil {
 		return err
 	}
-	c, err := client.New(config, client.Options{Trace: report.Log()})
+	metrics := newPartMetrics()
+	log := trace.New(trace.Options{Events: 1, Deliveries: reportedDeliveries, Metered: a.Endpoints != nil})
+	c, err := client.New(config, client.Options{Trace: log, Observe: metrics.requests.Observe})
 	if err != nil {
 		return err
+	}
+	s := clientSide{
+		wire:     func(string) (*client.Client, error) { return c, nil },
+		log:      slog.New(outageLog{slog.Default().Handler()}),
+		settings: settings{caBundle: ca},
+		elect:    a.Elect,
 	}
 	telling, stop := context.WithCancel(context.WithoutCancel(ctx))
 	told := make(chan struct{})
@@ -105,12 +123,17 @@ func apart(ctx context.Context, config *rest.Config, elect *leader.Timing, name 
 		close(told)
 	}()
 	defer func() { stop(); <-told }()
-	return part(ctx, clientSide{
-		wire:     func(string) (*client.Client, error) { return c, nil },
-		log:      slog.New(outageLog{slog.Default().Handler()}),
-		settings: settings{caBundle: ca},
-		elect:    elect,
+	if a.Endpoints == nil {
+		return part(ctx, s, metrics)
+	}
+	ctx, end := context.WithCancel(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return a.Endpoints.serve(ctx, c, s.log, metrics) })
+	group.Go(func() error {
+		defer end()
+		return part(ctx, s, metrics)
 	})
+	return group.Wait()
 }
 
 // env is a part's environment: its own client and event recorder, and a set of informers
@@ -251,10 +274,9 @@ type ControllerOptions struct {
 }
 
 // RunControllers runs built-in controllers against any Kubernetes API server until ctx
-// ends. With elect, one of all processes with the lease's name works at a time; without,
-// this one works whatever others do. The same holds for RunScheduler and RunNodes.
-func RunControllers(ctx context.Context, config *rest.Config, o ControllerOptions, elect *leader.Timing) error {
-	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) (err error) {
+// ends.
+func RunControllers(ctx context.Context, config *rest.Config, o ControllerOptions, a Apart) error {
+	return apart(ctx, config, a, "controllers", func(ctx context.Context, s clientSide, _ partMetrics) (err error) {
 		s.settings.signing, s.settings.ranges = o.Signing.Certificates, o.Ranges
 		if o.Signing.Tokens != nil {
 			if s.settings.tokens, err = token.NewSecretSigner(o.Signing.Tokens); err != nil {
@@ -266,13 +288,15 @@ func RunControllers(ctx context.Context, config *rest.Config, o ControllerOption
 }
 
 // RunScheduler runs the scheduler against any Kubernetes API server until ctx ends.
-func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options, elect *leader.Timing) error {
-	return apart(ctx, config, elect, "scheduler", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, o) })
+func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options, a Apart) error {
+	return apart(ctx, config, a, "scheduler", func(ctx context.Context, s clientSide, m partMetrics) error {
+		return s.scheduler(ctx, m.in(o))
+	})
 }
 
 // RunNodes runs simulated nodes against any Kubernetes API server until ctx ends.
-func RunNodes(ctx context.Context, config *rest.Config, o node.Options, elect *leader.Timing) error {
-	return apart(ctx, config, elect, "nodes", func(ctx context.Context, s clientSide) error { return s.nodes(ctx, o) })
+func RunNodes(ctx context.Context, config *rest.Config, o node.Options, a Apart) error {
+	return apart(ctx, config, a, "nodes", func(ctx context.Context, s clientSide, _ partMetrics) error { return s.nodes(ctx, o) })
 }
 
 // caBundle is config's CA for the server; nil if it trusts the system's CAs or skips

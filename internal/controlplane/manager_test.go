@@ -44,7 +44,7 @@ func startManager(t *testing.T, config *rest.Config, controllers []string, kill 
 	config = rest.CopyConfig(config)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { c.base = rt; return c })
 	go func() {
-		c.done <- controlplane.RunControllers(ctx, config, controlplane.ControllerOptions{List: controllers}, elect)
+		c.done <- controlplane.RunControllers(ctx, config, controlplane.ControllerOptions{List: controllers}, controlplane.Apart{Elect: elect})
 	}()
 	t.Cleanup(c.end)
 	return c

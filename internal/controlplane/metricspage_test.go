@@ -129,7 +129,9 @@ scrape_configs:
     static_configs: [{targets: ["127.0.0.1:6443"]}]
 ` + "```" + `
 
-or set the mixin's selectors (` + "`kubeSchedulerSelector`, `kubeControllerManagerSelector`" + `) to the one job.
+or set the mixin's selectors (` + "`kubeSchedulerSelector`, `kubeControllerManagerSelector`" + `) to the one job. A scheduler or controllers in a
+process of their own (` + "`fairlead scheduler`, `fairlead controllers`" + `) serve their families with ` + "`--secure-port=10259`" + ` or ` + "`10257`" + `,
+to the same users.
 
 ## /metrics
 

@@ -7,20 +7,20 @@ import (
 )
 
 // partMetrics count the work of the parts of the client side in this process, over all of their
-// runs. Its zero value has no collectors.
+// runs.
 type partMetrics struct {
 	requests  *client.Metrics
 	scheduler *scheduler.Metrics
 }
 
-// newPartMetrics returns the metrics of the parts that o asks for, registered.
-func newPartMetrics(o Options, reg *prometheus.Registry) (m partMetrics, err error) {
-	m.requests = client.NewMetrics()
+func newPartMetrics() partMetrics { return partMetrics{client.NewMetrics(), scheduler.NewMetrics()} }
+
+// register registers the metrics of the parts that o asks for.
+func (m partMetrics) register(o Options, reg *prometheus.Registry) error {
 	if err := reg.Register(m.requests); err != nil || !o.Scheduler {
-		return m, err
+		return err
 	}
-	m.scheduler = scheduler.NewMetrics()
-	return m, reg.Register(m.scheduler)
+	return reg.Register(m.scheduler)
 }
 
 // in returns the scheduler's options with its metrics.

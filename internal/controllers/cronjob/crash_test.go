@@ -64,7 +64,7 @@ func TestKilledBetweenJobAndStatus(t *testing.T) {
 	running, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- controlplane.RunControllers(running, env.Config(), controlplane.ControllerOptions{List: []string{"cronjob"}}, nil)
+		ended <- controlplane.RunControllers(running, env.Config(), controlplane.ControllerOptions{List: []string{"cronjob"}}, controlplane.Apart{})
 	}()
 	defer func() {
 		stop()

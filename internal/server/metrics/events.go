@@ -17,24 +17,11 @@ type lifeMetrics struct {
 	log *trace.Log
 	mu  struct {
 		sync.Mutex
-		next  int64  // the first revision that has not been counted
-		works uint64 // how many works have been
+		next int64 // the first revision that has not been counted
 	}
-	hops, dispatch, waited, worked *prometheus.HistogramVec
-	reconciles                     *prometheus.CounterVec
-	missed                         prometheus.Counter
+	hops, dispatch *prometheus.HistogramVec
+	missed         prometheus.Counter
 }
-
-// The queues of the process's controllers, under the names of upstream's.
-var (
-	ofQueue = []string{"name"}
-
-	depthDesc      = prometheus.NewDesc("workqueue_depth", "How many keys wait for a worker.", ofQueue, nil)
-	addsDesc       = prometheus.NewDesc("workqueue_adds_total", "How often a key was made ready.", ofQueue, nil)
-	retriesDesc    = prometheus.NewDesc("workqueue_retries_total", "How often a key was made ready because it had failed.", ofQueue, nil)
-	unfinishedDesc = prometheus.NewDesc("workqueue_unfinished_work_seconds", "How long all keys that are being worked on have been so, added up.", ofQueue, nil)
-	longestDesc    = prometheus.NewDesc("workqueue_longest_running_processor_seconds", "How long the key that has been worked on longest has been so.", ofQueue, nil)
-)
 
 // settles is the time that an event is left to pass its last hops before it is counted.
 const settles = time.Second
@@ -47,13 +34,6 @@ func NewLifeMetrics(l *trace.Log) *lifeMetrics {
 			"How long events took from the hop before to this one, in seconds.", dispatchBuckets, "hop"),
 		dispatch: histogramVec("apiserver_watch_events_dispatch_duration_seconds",
 			"How long events took from the store to the watchers, in seconds, by resource and stage; total is all of it.", dispatchBuckets, "group", "resource", "stage"),
-		waited: histogramVec("workqueue_queue_duration_seconds",
-			"How long keys waited for a worker, in seconds, from the first event that queued them.", queueBuckets, "name"),
-		worked: histogramVec("workqueue_work_duration_seconds", "How long workers took for a key, in seconds.", queueBuckets, "name"),
-		reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "controller_runtime_reconcile_total",
-			Help: "How many reconciles of this process have ended, by what came of them: success, requeue_after, conflict (tried again) or error.",
-		}, []string{"controller", "result"}),
 		missed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "fairlead_trace_events_missed_total", Help: "Events that left the trace before they were counted.",
 		}),
@@ -62,16 +42,13 @@ func NewLifeMetrics(l *trace.Log) *lifeMetrics {
 }
 
 func (m *lifeMetrics) each() []prometheus.Collector {
-	return []prometheus.Collector{m.hops, m.dispatch, m.waited, m.worked, m.reconciles, m.missed}
+	return []prometheus.Collector{m.hops, m.dispatch, m.missed}
 }
 
 // Describe implements prometheus.Collector.
 func (m *lifeMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, c := range m.each() {
 		c.Describe(out)
-	}
-	for _, d := range []*prometheus.Desc{depthDesc, addsDesc, retriesDesc, unfinishedDesc, longestDesc} {
-		out <- d
 	}
 }
 
@@ -82,21 +59,6 @@ func (m *lifeMetrics) Collect(out chan<- prometheus.Metric) {
 	m.mu.Unlock()
 	for _, c := range m.each() {
 		c.Collect(out)
-	}
-	for _, q := range m.log.Queues() {
-		for _, one := range []struct {
-			desc *prometheus.Desc
-			kind prometheus.ValueType
-			is   float64
-		}{
-			{depthDesc, prometheus.GaugeValue, float64(q.Depth)},
-			{addsDesc, prometheus.CounterValue, float64(q.Adds)},
-			{retriesDesc, prometheus.CounterValue, float64(q.Retries)},
-			{unfinishedDesc, prometheus.GaugeValue, q.Unfinished.Seconds()},
-			{longestDesc, prometheus.GaugeValue, q.Longest.Seconds()},
-		} {
-			out <- prometheus.MustNewConstMetric(one.desc, one.kind, one.is, q.Name)
-		}
 	}
 }
 
@@ -112,31 +74,6 @@ func (m *lifeMetrics) count(before time.Time) {
 		m.mu.next = lf.Revision + 1
 		m.event(&lf)
 	}
-	var works []trace.Reconcile
-	works, m.mu.works = m.log.Reconciles(m.mu.works)
-	for _, w := range works {
-		if w.Process != "" {
-			continue // it has metrics of its own
-		}
-		if w.Handed != 0 {
-			m.waited.WithLabelValues(w.Controller).Observe((time.Duration(w.Begun-w.Handed) - w.Delay).Seconds())
-		}
-		m.reconciles.WithLabelValues(w.Controller, result(&w)).Inc()
-		m.worked.WithLabelValues(w.Controller).Observe(time.Duration(w.Ended - w.Begun).Seconds())
-	}
-}
-
-// result returns the outcome of a reconcile.
-func result(w *trace.Reconcile) string {
-	switch {
-	case w.Conflict:
-		return "conflict"
-	case w.Err != "":
-		return "error"
-	case w.After > 0:
-		return "requeue_after"
-	}
-	return "success"
 }
 
 func (m *lifeMetrics) event(lf *trace.Life) {
@@ -171,12 +108,8 @@ func (m *lifeMetrics) event(lf *trace.Life) {
 	}
 }
 
-// dispatchBuckets are upstream's, as queueBuckets are.
-var (
-	// dispatchBuckets and queueBuckets are upstream's.
-	dispatchBuckets = []float64{0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
-	queueBuckets    = prometheus.ExponentialBuckets(10e-9, 10, 10)
-)
+// dispatchBuckets are upstream's.
+var dispatchBuckets = []float64{0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
 
 // histogram returns a histogram that is both a classic one, for dashboards, and a native one,
 // for scrapers that ask for it.

@@ -14,8 +14,8 @@ import (
 	"net/http"
 	"time"
 
+	"fairlead.dev/internal/remember"
 	"fairlead.dev/internal/server/auth"
-	"fairlead.dev/internal/server/auth/internal/remember"
 )
 
 // trust is how long a successful verification is reused. It bounds the effect of a clock change; the certificate's

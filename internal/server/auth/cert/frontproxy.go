@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"fairlead.dev/internal/remember"
 	"fairlead.dev/internal/server/auth"
-	"fairlead.dev/internal/server/auth/internal/remember"
 )
 
 type frontProxy struct {

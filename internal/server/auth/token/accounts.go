@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/remember"
 	"fairlead.dev/internal/server/auth"
-	"fairlead.dev/internal/server/auth/internal/remember"
 )
 
 // Living returns an object if it exists and is not expired. The object must not be modified.

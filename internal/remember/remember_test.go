@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/internal/server/auth/internal/remember"
+	"fairlead.dev/internal/remember"
 )
 
 func TestMemory(t *testing.T) {
