@@ -300,7 +300,7 @@ func TestKubeAPIServerRefused(t *testing.T) {
 		{"--disable-admission-plugins=Nonsense", `disable-admission-plugins plugin "Nonsense" is unknown`, 1},
 		{"--feature-gates=Nonsense=true", "unrecognized feature gate: Nonsense", 1},
 		{"--runtime-config=nonsense/v1=true", "Fairlead does not serve nonsense/v1", 1},
-		{"--service-cluster-ip-range=nonsense", "--service-cluster-ip-range=nonsense: want one IPv4 range", 1},
+		{"--service-cluster-ip-range=nonsense", "--service-cluster-ip-range[0] is not a valid cidr", 1},
 		{"--secure-port=0", "--secure-port=0: want a port between 1 and 65535", 1},
 		{"--token-auth-file=/no/such/file", "token file: /no/such/file", 1},
 		{"--client-ca-file=/no/such/file", "client CA: /no/such/file", 1},

@@ -71,7 +71,7 @@ func TestServerFlagErrors(t *testing.T) {
 		{"--authorization-mode=Nobody", "--authorization-mode=Nobody: want AlwaysAllow"},
 		{"--authorization-mode=Webhook", "--authorization-webhook-config-file"},
 		{"--tls-cert-file=server.crt", "--tls-private-key-file"},
-		{"--service-cluster-ip-range=10.20.0.0", "want one IPv4 range"},
+		{"--service-cluster-ip-range=10.20.0.0", "is not a valid cidr"},
 		{"--enable-admission-plugins=Nonsense", `enable-admission-plugins plugin "Nonsense" is unknown`},
 		{"--runtime-config=batch/v7=true", "batch/v7"},
 		{"--emulated-version=1.12", "1.12"},

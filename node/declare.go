@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/node/addresses"
 )
 
 // declarations is the ConfigMap in kube-system in which simulated nodes declare the addresses they invent:
@@ -25,11 +26,26 @@ func (o Options) Simulates(ip netip.Addr) bool {
 	if o.Count == 0 && !o.Adopt {
 		return false
 	}
-	if o.PodCIDR.Contains(ip) {
-		return true
-	}
 	first, last, made := o.own()
-	return made && first.Compare(ip) <= 0 && ip.Compare(last) <= 0
+	within := func(pods netip.Prefix, first, last netip.Addr) bool {
+		return pods.Contains(ip) || made && first.Compare(ip) <= 0 && ip.Compare(last) <= 0
+	}
+	return within(o.PodCIDR, first, last) ||
+		o.families().HaveIPv6() && within(o.six(o.PodCIDR), addresses.Embed(nodesSix, first), addresses.Embed(nodesSix, last))
+}
+
+// The addresses of IPv6 of nodes and pods end with the bits of those of IPv4, after these prefixes.
+var (
+	nodesSix = netip.MustParsePrefix("fd00:172:16::/96")
+	podsSix  = netip.MustParsePrefix("fd00:10:128::/96")
+)
+
+// six returns the range of IPv6 of the counterparts of a range of pods; the zero value without addresses of IPv6.
+func (o Options) six(pods netip.Prefix) netip.Prefix {
+	if !o.families().HaveIPv6() {
+		return netip.Prefix{}
+	}
+	return addresses.EmbedRange(podsSix, pods)
 }
 
 // own returns the first and last of the nodes' own addresses. made is false if they report the one at which their
@@ -49,8 +65,15 @@ func (o Options) own() (first, last netip.Addr, made bool) {
 // declare tells the server which addresses are invented, before the first is used.
 func (ns *Nodes) declare(ctx context.Context) error {
 	spans := []string{ns.options.PodCIDR.Masked().String()}
-	if first, last, made := ns.options.own(); made {
+	first, last, made := ns.options.own()
+	if made {
 		spans = append(spans, fmt.Sprintf("%s-%s", first, last))
+	}
+	if ns.options.families().HaveIPv6() {
+		spans = append(spans, ns.options.six(ns.options.PodCIDR).String())
+		if made {
+			spans = append(spans, fmt.Sprintf("%s-%s", addresses.Embed(nodesSix, first), addresses.Embed(nodesSix, last)))
+		}
 	}
 	return ns.declareAs(ctx, strings.TrimRight(ns.options.NamePrefix, "-."), strings.Join(spans, " "))
 }

@@ -191,8 +191,8 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 		p.ip = netip.Addr{}
 	}
 	if ip, err := netip.ParseAddr(latest.Status.PodIP); err == nil && !ended && !p.ip.IsValid() && !latest.Spec.HostNetwork {
-		p.ip = ip
-		k.mu.ips.Reserve(ip)
+		p.ip = k.mu.ips.Four(ip)
+		k.mu.ips.Reserve(p.ip)
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -37,7 +38,9 @@ func (ns *Nodes) Pod(namespace, name string) (*corev1.Pod, <-chan struct{}) {
 // PodAt implements kubelet.Pods.
 func (ns *Nodes) PodAt(ip string) (found *corev1.Pod) {
 	ns.each(func(p *pod) bool {
-		if v := p.view(); v.Status.PodIP == ip && !v.Spec.HostNetwork && p.ip.IsValid() {
+		v := p.view()
+		has := func(own corev1.PodIP) bool { return own.IP == ip }
+		if !v.Spec.HostNetwork && p.ip.IsValid() && slices.ContainsFunc(v.Status.PodIPs, has) {
 			found = v
 		}
 		return found == nil
@@ -63,7 +66,7 @@ func (ns *Nodes) On(node string) (all []*corev1.Pod) {
 func (ns *Nodes) NodeAt(ip string) string {
 	all := ns.roster.all()
 	for _, k := range all {
-		if k.ip.String() == ip || len(all) == 1 {
+		if len(all) == 1 || slices.Contains(k.host.Strings(), ip) {
 			return k.name
 		}
 	}

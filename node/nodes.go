@@ -90,7 +90,7 @@ type kubelet struct {
 	name      string
 	index     int // from 0; the first of its slots of the pod addresses
 	slots     int
-	ip        netip.Addr
+	host      addresses.Both
 	template  *corev1.Node        // Options.Template with the status that the Node had before it was simulated; may be nil
 	capacity  corev1.ResourceList // of the node
 	existed   bool                // the Node was created by others, and is not created again
@@ -137,7 +137,7 @@ func (ns *Nodes) kubelet(i int) (*kubelet, error) {
 
 func (ns *Nodes) newKubelet(name string, index, slots int, ip netip.Addr, cidr netip.Prefix, template *corev1.Node, capacity corev1.ResourceList) *kubelet {
 	k := &kubelet{
-		Nodes: ns, name: name, index: index, slots: slots, ip: ip, template: template, capacity: capacity,
+		Nodes: ns, name: name, index: index, slots: slots, host: ns.options.families().Pair(ip, addresses.Embed(nodesSix, ip)), template: template, capacity: capacity,
 		recorder: ns.env.Recorder.From("kubelet", name),
 		watched:  &trace.Informer{Agent: ns.pods.UserAgent(), Resource: "pods", Fields: "spec.nodeName=" + name},
 		stopped:  make(chan struct{}),
@@ -147,7 +147,7 @@ func (ns *Nodes) newKubelet(name string, index, slots int, ip netip.Addr, cidr n
 		Changed: func(uid types.UID) { ns.work.Add(podKey{k, uid}) },
 	})
 	k.mu.pods = map[types.UID]*pod{}
-	k.mu.ips = addresses.New(cidr)
+	k.mu.ips = addresses.New(cidr, ns.options.six(cidr))
 	return k
 }
 

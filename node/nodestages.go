@@ -28,7 +28,7 @@ func (k *kubelet) playNode(ctx context.Context) (next time.Time, err error) {
 	}
 	actions, err := k.choice.Actions(stage.Funcs{
 		"Version":  func() string { return client.Version },
-		"NodeIP":   func() string { return k.ip.String() },
+		"NodeIP":   func() string { return k.host.First.String() },
 		"NodeName": func() string { return k.name },
 		"NodePort": func() int32 { return k.port() },
 	})

@@ -40,6 +40,10 @@ type Options struct {
 	PodCIDR netip.Prefix
 	// NodeCIDR contains the nodes' own addresses; 172.16.0.0/12 by default.
 	NodeCIDR netip.Prefix
+	// Families are the IP families of the nodes and their pods, the primary one first; IPv4 by default. Addresses of IPv6
+	// are in fd00:172:16::/96 and fd00:10:128::/96, and end with the bits of those of IPv4. Pods on a Node with a podCIDR of
+	// IPv6 have theirs there.
+	Families []corev1.IPFamily
 	// LeaseDuration is how long a lease is valid; it is renewed four times in that time. It is 40
 	// seconds by default, an hour with RareHeartbeats.
 	LeaseDuration time.Duration
@@ -112,6 +116,9 @@ func (o Options) complete() Options {
 	}
 	if !o.PodCIDR.IsValid() {
 		o.PodCIDR = netip.MustParsePrefix("10.128.0.0/9")
+	}
+	if len(o.Families) == 0 {
+		o.Families = []corev1.IPFamily{corev1.IPv4Protocol}
 	}
 	if !o.NodeCIDR.IsValid() {
 		o.NodeCIDR = netip.MustParsePrefix("172.16.0.0/12")

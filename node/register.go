@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/node/addresses"
@@ -47,19 +48,55 @@ func (k *kubelet) register(ctx context.Context) error {
 	k.recordStarting(node, !there)
 	k.heartbeat.uid = node.UID
 	k.heartbeat.reported = time.Now()
-	if cidr, err := netip.ParsePrefix(node.Spec.PodCIDR); err == nil {
-		if !k.options.PodCIDR.Contains(cidr.Addr()) {
-			if err := k.declareAs(ctx, k.name, cidr.Masked().String()); err != nil {
-				return err
-			}
+	return k.keepRanges(ctx, node)
+}
+
+// keepRanges takes over the ranges of pod addresses of a Node. One without a range of a family has that of the options.
+func (k *kubelet) keepRanges(ctx context.Context, node *corev1.Node) error {
+	k.mu.Lock()
+	own, ownSix := k.mu.ips.Ranges()
+	k.mu.Unlock()
+	four, six := own, ownSix
+	var foreign []string
+	for _, text := range node.Spec.PodCIDRs {
+		cidr, err := netip.ParsePrefix(text)
+		if err != nil {
+			continue // validation has let it pass
 		}
+		cidr = cidr.Masked()
+		if !k.options.Simulates(cidr.Addr()) {
+			foreign = append(foreign, text)
+		}
+		if cidr.Addr().Is4() {
+			four = cidr
+		} else if k.options.families().HaveIPv6() {
+			six = cidr
+		}
+	}
+	if len(foreign) > 0 {
+		if err := k.declareAs(ctx, k.name, strings.Join(foreign, " ")); err != nil {
+			return err
+		}
+	}
+	if four != own || six != ownSix {
 		k.mu.Lock()
-		if k.mu.ips.Range() != cidr.Masked() {
-			k.mu.ips = addresses.New(cidr.Masked())
-		}
+		k.mu.ips = addresses.New(four, six)
 		k.mu.Unlock()
 	}
 	return nil
+}
+
+// podCIDRs returns the node's ranges of pod addresses, that of the primary family first.
+func (k *kubelet) podCIDRs() (all []string) {
+	four, six := k.mu.ips.Ranges()
+	for _, family := range k.options.Families {
+		if family == corev1.IPv6Protocol {
+			all = append(all, six.String())
+		} else {
+			all = append(all, four.String())
+		}
+	}
+	return all
 }
 
 // errReal is the error of a Node that a kubelet has registered, and that must not be simulated.
@@ -119,12 +156,32 @@ func (k *kubelet) adopt(ctx context.Context, node *corev1.Node) (*corev1.Node, e
 			}
 		}
 	}
-	next, err := k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"metadata": map[string]any{"uid": node.UID}, "status": status}).On("status"))
+	patch, err := statusPatch(&status, node.Status.Addresses)
+	if err != nil {
+		return nil, err
+	}
+	next, err := k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"metadata": map[string]any{"uid": node.UID}, "status": patch}).On("status"))
 	if err == nil {
 		k.recordHealthy(next, node.Status.Conditions)
 		k.recordReboot(next, node.Status.NodeInfo.BootID)
 	}
 	return next, err
+}
+
+// statusPatch returns the strategic patch that gives a Node the status. Addresses of other types than those of the status stay.
+// The list of addresses is replaced, since its merge key is the type, of which a dual-stack node has two; kubelets do the same.
+func statusPatch(status *corev1.NodeStatus, had []corev1.NodeAddress) (map[string]any, error) {
+	for _, a := range had {
+		if !slices.ContainsFunc(status.Addresses, func(own corev1.NodeAddress) bool { return own.Type == a.Type }) {
+			status.Addresses = append(status.Addresses, a)
+		}
+	}
+	patch, err := kruntime.DefaultUnstructuredConverter.ToUnstructured(status)
+	if err != nil {
+		return nil, err
+	}
+	patch["addresses"] = append(patch["addresses"].([]any), map[string]any{"$patch": "replace"})
+	return patch, nil
 }
 
 // devices returns the resources that others have added to a Node's capacity, as device plugins do. All of their
@@ -170,8 +227,9 @@ func (k *kubelet) node(now time.Time) *corev1.Node {
 			},
 			Annotations: map[string]string{nodekind.Simulated: "true"},
 		},
-		Spec: corev1.NodeSpec{PodCIDR: k.mu.ips.Range().String(), PodCIDRs: []string{k.mu.ips.Range().String()}},
+		Spec: corev1.NodeSpec{PodCIDRs: k.podCIDRs()},
 	}
+	n.Spec.PodCIDR = n.Spec.PodCIDRs[0]
 	if zones := k.options.Zones; len(zones) > 0 {
 		n.Labels[corev1.LabelTopologyZone] = zones[k.index%len(zones)]
 	}
@@ -192,12 +250,8 @@ func (k *kubelet) port() int32 {
 func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 	id := fmt.Sprintf("%x", sha256.Sum256([]byte(k.name)))
 	s := corev1.NodeStatus{
-		Capacity:    k.capacity.DeepCopy(),
-		Allocatable: k.capacity.DeepCopy(),
-		Addresses: []corev1.NodeAddress{
-			{Type: corev1.NodeInternalIP, Address: k.ip.String()},
-			{Type: corev1.NodeHostName, Address: k.name},
-		},
+		Capacity:        k.capacity.DeepCopy(),
+		Allocatable:     k.capacity.DeepCopy(),
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: k.port()}},
 		NodeInfo: corev1.NodeSystemInfo{
 			MachineID:               id[:32],
@@ -212,6 +266,10 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 		},
 		Conditions: healthy(now),
 	}
+	for _, ip := range k.host.Strings() {
+		s.Addresses = append(s.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: ip})
+	}
+	s.Addresses = append(s.Addresses, corev1.NodeAddress{Type: corev1.NodeHostName, Address: k.name})
 	if e := k.options.Endpoint; e.IsValid() {
 		s.Addresses[0].Address = e.Addr().String()
 		s.Addresses = s.Addresses[:1] // a server may prefer host names, which do not resolve

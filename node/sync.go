@@ -41,5 +41,8 @@ func (k *kubelet) take(key podKey) (latest *corev1.Pod, f lifecycle.Facts, err e
 			return nil, f, err
 		}
 	}
-	return p.latest, lifecycle.Facts{HostIP: k.ip, PodIP: p.ip, Ends: p.ends, Preempted: p.preempted, Choice: &p.choice, Node: k}, nil
+	return p.latest, lifecycle.Facts{
+		Host: k.host, Pod: k.options.families().Pair(p.ip, k.mu.ips.Six(p.ip)),
+		Ends: p.ends, Preempted: p.preempted, Choice: &p.choice, Node: k,
+	}, nil
 }

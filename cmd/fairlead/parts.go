@@ -132,7 +132,7 @@ func loadScheduling(path string) (scheduler.Options, error) {
 func newNodes() *cobra.Command {
 	var from target
 	var count int
-	var stages []string
+	var stages, families []string
 	var listen string
 	var made nodeFlags
 	var election electFlags
@@ -158,6 +158,9 @@ func newNodes() *cobra.Command {
 				return err
 			}
 			o := node.Options{Count: count, Adopt: made.adopt}
+			if o.Families, err = node.ParseFamilies(families); err != nil {
+				return usageError{fmt.Errorf("--ip-families: %w", err)}
+			}
 			if o.Capacity, o.Template, err = made.load(); err != nil {
 				return err
 			}
@@ -176,6 +179,7 @@ func newNodes() *cobra.Command {
 	election.registerPart(cmd.Flags())
 	cmd.Flags().IntVar(&count, "nodes", 3, "number of simulated nodes")
 	cmd.Flags().StringVar(&listen, "kubelet-listen", "127.0.0.1:0", "address at which the API server reaches the kubelets, for logs, exec, attach and port-forward; empty for none")
+	cmd.Flags().StringSliceVar(&families, "ip-families", []string{"IPv4"}, "IP families of the nodes and their pods, the primary one first, such as IPv4,IPv6 (those of fairlead up are the families of --service-cluster-ip-range)")
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
 	cmd.AddCommand(newNodesScale())

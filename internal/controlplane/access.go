@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/internal/server/auth/jwt"
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/internal/server/auth/webhook"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/keyutil"
 )
 
@@ -57,8 +58,9 @@ type Access struct {
 	// MaxTokenExpiration bounds how long requested service account tokens are valid; 0 is no bound.
 	MaxTokenExpiration time.Duration
 
-	// ServiceCIDR is the range of cluster IPs; the zero value is DefaultServiceCIDR.
-	ServiceCIDR netip.Prefix
+	// ServiceCIDRs are the ranges of cluster IPs: one, or in a dual-stack cluster two of different families, the primary one
+	// first. Nil is DefaultServiceCIDR.
+	ServiceCIDRs []netip.Prefix
 }
 
 // DefaultServiceCIDR and DefaultIssuer are those of a cluster made by kubeadm.
@@ -77,9 +79,21 @@ func (a *Access) setDefaults() {
 	if a.Audiences == nil {
 		a.Audiences = a.Issuers[:1]
 	}
-	if !a.ServiceCIDR.IsValid() {
-		a.ServiceCIDR = DefaultServiceCIDR
+	if a.ServiceCIDRs == nil {
+		a.ServiceCIDRs = []netip.Prefix{DefaultServiceCIDR}
 	}
+}
+
+// families returns the IP families of Services, the default first.
+func (a *Access) families() (all []corev1.IPFamily) {
+	for _, p := range a.ServiceCIDRs {
+		if p.Addr().Is6() {
+			all = append(all, corev1.IPv6Protocol)
+		} else {
+			all = append(all, corev1.IPv4Protocol)
+		}
+	}
+	return all
 }
 
 // credentials are the keys and certificates of a control plane, those of the files in Access or else its authority's,

@@ -15,7 +15,6 @@ import (
 	"fairlead.dev/watchcache"
 	"github.com/prometheus/client_golang/prometheus"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 )
 
 // Admission configures the admission plugins. The zero value is those of a cluster made by kubeadm: the default ones of
@@ -41,7 +40,7 @@ func (o Options) plugins(c *server.Config, s *server.Server, authorizer auth.Aut
 	ao := admission.Options{
 		Lookup:      s.Lookup(),
 		Authorizer:  authorizer,
-		Services:    admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}, NodePorts: o.NodePorts},
+		Services:    admission.ServiceOptions{Families: o.Access.families(), NodePorts: o.NodePorts},
 		Quotas:      own,
 		Namespaces:  own,
 		Rows:        s.Resources,

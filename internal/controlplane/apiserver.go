@@ -343,7 +343,7 @@ func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
 // startObjects are the first objects of the cluster.
 func (cp *ControlPlane) startObjects() bootstrap.Options {
 	o := cp.credentials.trusted(cp.options.Access.FrontProxy)
-	o.ServiceCIDR = cp.options.Access.ServiceCIDR
+	o.ServiceCIDRs = cp.options.Access.ServiceCIDRs
 	o.NodePort = cp.options.KubernetesNodePort
 	o.Address, o.Port = cp.advertised.Addr(), int(cp.advertised.Port())
 	o.Fairness = cp.options.fairness()

@@ -226,6 +226,9 @@ func (cp *ControlPlane) listen() (err error) {
 	if cp.advertised, err = advertised(o, cp.listener.Addr()); err != nil {
 		return err
 	}
+	if services := o.Access.ServiceCIDRs[0]; services.Addr().Is6() && cp.advertised.Addr().Is4() {
+		return optionErrorf("service IP family %q must match public address family %q", services, cp.advertised.Addr())
+	}
 	cp.etcd.listener, err = listenEtcd(o)
 	return err
 }

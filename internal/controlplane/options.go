@@ -248,7 +248,7 @@ func (o Options) adopts() bool { return ptr.Deref(o.AdoptNodes, o.Nodes > 0) }
 func (o Options) nodes() node.Options {
 	return node.Options{
 		Count: o.Nodes, Adopt: o.adopts(), Capacity: o.NodeCapacity, Template: o.NodeTemplate, RareHeartbeats: o.pace().rareHeartbeats,
-		Definitions: o.Definitions, Kinds: o.Kinds, PodCIDR: o.simulatedPods(),
+		Definitions: o.Definitions, Kinds: o.Kinds, PodCIDR: o.simulatedPods(), Families: o.Access.families(),
 	}
 }
 

@@ -81,7 +81,7 @@ func (cp *ControlPlane) issueCertificate() (tls.Certificate, error) {
 		}
 	}
 	add(
-		"localhost", "127.0.0.1", "::1", bootstrap.ServiceIP(cp.options.Access.ServiceCIDR).String(),
+		"localhost", "127.0.0.1", "::1", bootstrap.ServiceIP(cp.options.Access.ServiceCIDRs[0]).String(),
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
 	)
 	if name, err := os.Hostname(); err == nil {

@@ -28,7 +28,7 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.certDir, "cert-dir", "", "directory of apiserver.crt and apiserver.key, which are made if they do not exist")
 	f.options.Access = controlplane.Access{
 		Authorization: chain.Modes{Types: []string{chain.AlwaysAllow}}, NoBootstrapTokens: true,
-		ServiceCIDR: netip.MustParsePrefix("10.0.0.0/24"),
+		ServiceCIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")},
 	}
 	f.options.Admission = controlplane.Admission{Disabled: serverflags.ByRequest, NoPrivileged: true}
 	f.options.Kubelets.AddressTypes = []string{"Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"}

@@ -46,7 +46,6 @@ var flagNotes = map[string]string{
 	"feature-gates":                "those of the API that this server can switch; others are refused",
 	"emulated-version":             "1.33 to 1.37",
 	"min-request-timeout":          "0 stands for the default",
-	"service-cluster-ip-range":     "one IPv4 range",
 	"service-node-port-range":      "a Service keeps a port out of a new range, without an Event",
 	"kubernetes-service-node-port": "also of a Service that exists",
 	"etcd-servers":                 "without it, the embedded store",

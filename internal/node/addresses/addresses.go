@@ -52,17 +52,35 @@ func Slot(all netip.Prefix, ip netip.Addr, pods int64) int {
 // that a freed one is not reused at once.
 type Pool struct {
 	from netip.Prefix
+	six  netip.Prefix // invalid without addresses of IPv6
 	used map[netip.Addr]bool
 	next uint64 // 0 is the range itself, 1 its gateway
 }
 
-// New returns a pool of a range of which no address is taken.
-func New(from netip.Prefix) *Pool {
-	return &Pool{from: from, used: map[netip.Addr]bool{}, next: 2}
+// New returns a pool of a range of IPv4, of which no address is taken. With a range six each address has a counterpart of IPv6
+// there.
+func New(from, six netip.Prefix) *Pool {
+	return &Pool{from: from, six: six, used: map[netip.Addr]bool{}, next: 2}
 }
 
-// Range returns the range of the pool.
-func (a *Pool) Range() netip.Prefix { return a.from }
+// Six returns the counterpart of an address, invalid without a range of IPv6.
+func (a *Pool) Six(ip netip.Addr) netip.Addr {
+	if !a.six.IsValid() || !ip.IsValid() {
+		return netip.Addr{}
+	}
+	return Counterpart(a.from, a.six, ip)
+}
+
+// Four returns the address whose counterpart ip is, or ip if that is of IPv4.
+func (a *Pool) Four(ip netip.Addr) netip.Addr {
+	if ip.Is4() || !a.six.IsValid() || !a.six.Contains(ip) {
+		return ip
+	}
+	return Counterpart(a.six, a.from, ip)
+}
+
+// Ranges returns the range of the pool and that of the counterparts.
+func (a *Pool) Ranges() (four, six netip.Prefix) { return a.from, a.six }
 
 // Take returns a free address, or an error if all are in use.
 func (a *Pool) Take() (netip.Addr, error) {

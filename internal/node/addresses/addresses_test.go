@@ -6,7 +6,7 @@ import (
 )
 
 func TestAddresses(t *testing.T) {
-	a := New(netip.MustParsePrefix("10.128.0.0/29")) // .1 is the gateway, .7 for broadcast
+	a := New(netip.MustParsePrefix("10.128.0.0/29"), netip.Prefix{}) // .1 is the gateway, .7 for broadcast
 	a.Reserve(netip.MustParseAddr("10.128.0.3"))
 	take := func(want string) {
 		t.Helper()

@@ -1,12 +1,12 @@
 package lifecycle
 
 import (
-	"net/netip"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/node/addresses"
 	"fairlead.dev/internal/node/admission"
 )
 
@@ -22,7 +22,7 @@ type transition struct {
 // so that every state is written and seen: the status it returns, once written, is the input of the next step.
 // ends is when the running containers exit, if the scenario has an end and the caller knows the time more
 // precisely than the pod, which has whole seconds.
-func advance(pod *corev1.Pod, s scenario, hostIP, podIP netip.Addr, now, ends time.Time) transition {
+func advance(pod *corev1.Pod, s scenario, host, ip addresses.Both, now, ends time.Time) transition {
 	old := &pod.Status
 	st := transition{status: old.DeepCopy()}
 	new := st.status
@@ -47,7 +47,7 @@ func advance(pod *corev1.Pod, s scenario, hostIP, podIP netip.Addr, now, ends ti
 		if end := s.preemptionEnd(pod); now.Before(end) {
 			st.next = end
 		} else {
-			endPreempted(pod, new, hostIP, now)
+			endPreempted(pod, new, host, now)
 		}
 		return st
 	}
@@ -60,13 +60,13 @@ func advance(pod *corev1.Pod, s scenario, hostIP, podIP netip.Addr, now, ends ti
 		new.Phase, new.Reason, new.Message = corev1.PodFailed, reason, rejection+message
 		return st
 	}
-	begin(pod, new, hostIP, now)
+	begin(pod, new, host, now)
 	deadline := activeUntil(pod, new)
 	if !deadline.IsZero() && !now.Before(deadline) {
 		failPod(pod, new, deadlineExceeded, "Pod was active on the node longer than the specified deadline", now)
 		return st
 	}
-	st = startOrProceed(pod, s, hostIP, podIP, st, now, ends)
+	st = startOrProceed(pod, s, host, ip, st, now, ends)
 	if !IsOver(st.status) {
 		assume(pod, st.status, s, now)
 		st.next = Earlier(st.next, deadline)
@@ -83,7 +83,7 @@ func activeUntil(pod *corev1.Pod, s *corev1.PodStatus) (end time.Time) {
 }
 
 // startOrProceed starts a pod's containers, or advances running ones.
-func startOrProceed(pod *corev1.Pod, s scenario, hostIP, podIP netip.Addr, st transition, now, ends time.Time) transition {
+func startOrProceed(pod *corev1.Pod, s scenario, host, ip addresses.Both, st transition, now, ends time.Time) transition {
 	old, new := &pod.Status, st.status
 	if at := new.StartTime.Add(s.startAfter); !IsStarted(old) && (now.Before(at) || s.errors.Mounts != nil) {
 		new.Phase = corev1.PodPending
@@ -94,7 +94,7 @@ func startOrProceed(pod *corev1.Pod, s scenario, hostIP, podIP netip.Addr, st tr
 		}
 		return st
 	}
-	setIP(pod, new, hostIP, podIP)
+	setIP(pod, new, host, ip)
 	if !IsStarted(old) {
 		failed := false
 		if st.next, failed = startContainers(pod, new, s, now); failed {
@@ -139,29 +139,35 @@ func allTerminated(s *corev1.PodStatus) bool {
 }
 
 // begin sets the first fields that a kubelet writes.
-func begin(pod *corev1.Pod, s *corev1.PodStatus, hostIP netip.Addr, now time.Time) {
+func begin(pod *corev1.Pod, s *corev1.PodStatus, host addresses.Both, now time.Time) {
 	if s.StartTime == nil {
 		s.StartTime = &metav1.Time{Time: now}
 	}
-	s.HostIP = hostIP.String()
-	s.HostIPs = []corev1.HostIP{{IP: s.HostIP}}
+	s.HostIPs = nil
+	for _, ip := range host.Strings() {
+		s.HostIPs = append(s.HostIPs, corev1.HostIP{IP: ip})
+	}
+	s.HostIP = s.HostIPs[0].IP
 	if s.QOSClass == "" {
 		s.QOSClass = admission.QOSClass(pod)
 	}
 	s.ObservedGeneration = pod.Generation
 }
 
-func setIP(pod *corev1.Pod, s *corev1.PodStatus, hostIP, ip netip.Addr) {
+func setIP(pod *corev1.Pod, s *corev1.PodStatus, host, ip addresses.Both) {
 	if pod.Spec.HostNetwork {
-		ip = hostIP
+		ip = host
 	}
-	s.PodIP = ip.String()
-	s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
+	s.PodIPs = nil
+	for _, ip := range ip.Strings() {
+		s.PodIPs = append(s.PodIPs, corev1.PodIP{IP: ip})
+	}
+	s.PodIP = s.PodIPs[0].IP
 }
 
 // endPreempted fails a preempted pod.
-func endPreempted(pod *corev1.Pod, s *corev1.PodStatus, hostIP netip.Addr, now time.Time) {
-	begin(pod, s, hostIP, now)
+func endPreempted(pod *corev1.Pod, s *corev1.PodStatus, host addresses.Both, now time.Time) {
+	begin(pod, s, host, now)
 	failPod(pod, s, Preempting, PreemptionMessage, now)
 	target := corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet,

@@ -14,11 +14,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/condition"
+	"fairlead.dev/internal/node/addresses"
 )
 
 var (
-	testHost = netip.MustParseAddr("172.18.0.2")
-	testIP   = netip.MustParseAddr("10.128.0.2")
+	testHost = addresses.One(netip.MustParseAddr("172.18.0.2"))
+	testIP   = addresses.One(netip.MustParseAddr("10.128.0.2"))
 )
 
 func testPod(policy corev1.RestartPolicy, annotations ...string) *corev1.Pod {
@@ -442,7 +443,7 @@ func TestRunningStatus(t *testing.T) {
 		t.Error("a pod that runs on is not left alone")
 	}
 	pod.Spec.HostNetwork = true
-	if s := advance(pod, newScenario(pod, 0, time.Second), testHost, netip.Addr{}, now, time.Time{}).status; s.PodIP != s.HostIP {
+	if s := advance(pod, newScenario(pod, 0, time.Second), testHost, addresses.Both{}, now, time.Time{}).status; s.PodIP != s.HostIP {
 		t.Errorf("a pod of the host's network has address %s", s.PodIP)
 	}
 }

@@ -35,7 +35,7 @@ func (b *BuiltIn) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.T
 			return Step{}, nil
 		}
 	}
-	to := advance(pod, sc, f.HostIP, f.PodIP, now, f.Ends)
+	to := advance(pod, sc, f.Host, f.Pod, now, f.Ends)
 	step := Step{Ends: to.ends, Next: to.next}
 	if toSeconds(to.status); !codec.Equal(&pod.Status, to.status) {
 		step.Status = to.status

@@ -68,14 +68,18 @@ func beginWith(stages stage.Stages, pod *corev1.Pod) (bool, error) {
 
 // funcs returns the functions of templates. They answer for this pod on its node, whatever their arguments are.
 func funcs(pod *corev1.Pod, f Facts) stage.Funcs {
-	of := func(host bool) string {
+	of := func(host bool) []string {
 		switch {
 		case host:
-			return f.HostIP.String()
-		case f.PodIP.IsValid():
-			return f.PodIP.String()
+			return f.Host.Strings()
+		case f.Pod.First.IsValid():
+			return f.Pod.Strings()
 		}
-		return pod.Status.PodIP
+		all := []string{pod.Status.PodIP}
+		for _, ip := range pod.Status.PodIPs[min(1, len(pod.Status.PodIPs)):] {
+			all = append(all, ip.IP)
+		}
+		return all
 	}
 	wantsHost := func(args []any) bool {
 		host := false
@@ -86,11 +90,11 @@ func funcs(pod *corev1.Pod, f Facts) stage.Funcs {
 	}
 	return stage.Funcs{
 		"Version":     func() string { return client.Version },
-		"NodeIP":      func() string { return f.HostIP.String() },
-		"NodeIPWith":  func(...any) string { return f.HostIP.String() },
-		"NodeIPsWith": func(...any) []string { return []string{f.HostIP.String()} },
-		"PodIP":       func() string { return of(pod.Spec.HostNetwork) },
-		"PodIPWith":   func(args ...any) string { return of(wantsHost(args)) },
-		"PodIPsWith":  func(args ...any) []string { return []string{of(wantsHost(args))} },
+		"NodeIP":      func() string { return f.Host.First.String() },
+		"NodeIPWith":  func(...any) string { return f.Host.First.String() },
+		"NodeIPsWith": func(...any) []string { return f.Host.Strings() },
+		"PodIP":       func() string { return of(pod.Spec.HostNetwork)[0] },
+		"PodIPWith":   func(args ...any) string { return of(wantsHost(args))[0] },
+		"PodIPsWith":  func(args ...any) []string { return of(wantsHost(args)) },
 	}
 }

@@ -2,11 +2,11 @@ package lifecycle
 
 import (
 	"context"
-	"net/netip"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"fairlead.dev/internal/node/addresses"
 	"fairlead.dev/internal/node/admission"
 	"fairlead.dev/internal/node/dependencies"
 	"fairlead.dev/internal/node/stage"
@@ -19,11 +19,11 @@ type Lifecycle interface {
 
 // Facts are what a node knows of a pod beside the object itself.
 type Facts struct {
-	HostIP, PodIP netip.Addr
-	Ends          time.Time     // when its containers exit, more precisely than the whole seconds of the status; zero if not known
-	Preempted     time.Time     // when it was preempted; zero if it was not
-	Choice        *stage.Choice // the stage chosen for the pod
-	Node          Node
+	Host, Pod addresses.Both // the addresses of the node and of the pod
+	Ends      time.Time      // when its containers exit, more precisely than the whole seconds of the status; zero if not known
+	Preempted time.Time      // when it was preempted; zero if it was not
+	Choice    *stage.Choice  // the stage chosen for the pod
+	Node      Node
 }
 
 // Node is the node of a pod. A lifecycle asks it only if the next step depends on the answer.

@@ -16,7 +16,7 @@ import (
 )
 
 var options = bootstrap.Options{
-	ServiceCIDR: netip.MustParsePrefix("10.96.0.0/12"), Address: netip.MustParseAddr("192.0.2.1"), Port: 6443, ClientCA: "pem",
+	ServiceCIDRs: []netip.Prefix{netip.MustParsePrefix("10.96.0.0/12")}, Address: netip.MustParseAddr("192.0.2.1"), Port: 6443, ClientCA: "pem",
 }
 
 func policy() *rbac.Policy {

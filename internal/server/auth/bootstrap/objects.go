@@ -15,9 +15,9 @@ import (
 
 // Options are the particulars of a cluster.
 type Options struct {
-	// ServiceCIDR is the range of cluster IPs; its first address is the kubernetes service's. Without a range there
+	// ServiceCIDRs are the ranges of cluster IPs; the first address of the first is the kubernetes service's. Without a range there
 	// is no such service.
-	ServiceCIDR netip.Prefix
+	ServiceCIDRs []netip.Prefix
 	// Address and Port are the API server's.
 	Address netip.Addr
 	Port    int

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,6 +56,11 @@ func Reconcile(have, want runtime.Object) runtime.Object {
 		reconcileSchema(out.(*flowcontrolv1.FlowSchema), w)
 	case *flowcontrolv1.PriorityLevelConfiguration:
 		reconcileLevel(out.(*flowcontrolv1.PriorityLevelConfiguration), w)
+	case *networkingv1.ServiceCIDR: // a single-stack cluster may become a dual-stack one
+		h := out.(*networkingv1.ServiceCIDR)
+		if len(h.Spec.CIDRs) == 1 && h.Spec.CIDRs[0] == w.Spec.CIDRs[0] {
+			h.Spec.CIDRs = w.Spec.CIDRs
+		}
 	case *corev1.Service:
 		h := out.(*corev1.Service)
 		h.Spec.Type, h.Spec.Ports = w.Spec.Type, w.Spec.Ports

@@ -19,10 +19,14 @@ func ServiceIP(cidr netip.Prefix) netip.Addr { return cidr.Masked().Addr().Next(
 // Service returns the kubernetes service and the endpoints that lead from it to the server; no objects without a range
 // of service addresses.
 func Service(o Options) []runtime.Object {
-	if !o.ServiceCIDR.IsValid() {
+	if len(o.ServiceCIDRs) == 0 {
 		return nil
 	}
-	ip := ServiceIP(o.ServiceCIDR)
+	ip := ServiceIP(o.ServiceCIDRs[0])
+	var ranges []string
+	for _, p := range o.ServiceCIDRs {
+		ranges = append(ranges, p.Masked().String())
+	}
 	family, addressType := corev1.IPv4Protocol, discoveryv1.AddressTypeIPv4
 	if ip.Is6() {
 		family = corev1.IPv6Protocol
@@ -39,7 +43,7 @@ func Service(o Options) []runtime.Object {
 		&networkingv1.ServiceCIDR{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "ServiceCIDR"},
 			ObjectMeta: metav1.ObjectMeta{Name: "kubernetes"},
-			Spec:       networkingv1.ServiceCIDRSpec{CIDRs: []string{o.ServiceCIDR.Masked().String()}},
+			Spec:       networkingv1.ServiceCIDRSpec{CIDRs: ranges},
 		},
 		&corev1.Service{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
