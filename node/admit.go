@@ -36,6 +36,13 @@ func (k *kubelet) Admit(ctx context.Context, pod *corev1.Pod, why admission.Atte
 	return k.decide(&r), nil
 }
 
+// HasImage implements lifecycle.Node.
+func (k *kubelet) HasImage(name string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.mu.images.Has(name)
+}
+
 // decide admits a pod beside the other pods of the node, or preempts some of these.
 func (k *kubelet) decide(r *admission.Request) admission.Result {
 	if no := admission.CheckOS(r.Pod); no.Reason != "" {

@@ -72,6 +72,7 @@ func New(env controller.Env, o Options) *Nodes {
 		Other: &lifecycle.BuiltIn{
 			StartAfter: ns.options.StartAfter, RunFor: ns.options.RunFor,
 			NoEvents: ns.options.Events == NoEvents, AllEvents: ns.options.Events == AllEvents,
+			Images: ns.options.Definitions.Images,
 		},
 	}
 	ns.served = api.New(api.Options{Pods: ns, Definitions: ns.options.Definitions, Lease: ns.options.LeaseDuration})
@@ -147,6 +148,7 @@ func (ns *Nodes) newKubelet(name string, index, slots int, ip netip.Addr, cidr n
 		Changed: func(uid types.UID) { ns.work.Add(podKey{k, uid}) },
 	})
 	k.mu.pods = map[types.UID]*pod{}
+	k.mu.images.Behaviors = ns.options.Definitions.Images
 	k.mu.ips = addresses.New(cidr, ns.options.six(cidr))
 	return k
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"fairlead.dev/internal/node/images"
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/node"
 	"github.com/spf13/pflag"
@@ -13,6 +14,7 @@ import (
 type nodeFlags struct {
 	capacity map[string]string
 	template string
+	images   string
 	kinds    []string
 	adopt    bool
 }
@@ -24,10 +26,11 @@ func (f *nodeFlags) register(flags *pflag.FlagSet) {
 		"kwok's kinds to serve as API objects, in effect at once (Stage,ClusterLogs,...; '*' for all); users that may write Exec and PortForward objects can run programs on the machine that simulates the nodes")
 	flags.BoolVar(&f.adopt, "adopt-nodes", true,
 		"simulate each Node that is applied with the annotation kwok.x-k8s.io/node=fake or fairlead.dev/simulated=true (default true unless --nodes=0)")
+	flags.StringVar(&f.images, "images", "", "file with ImageBehaviors: how long containers of images are pulled, start and run, how they end, and what they use")
 	flags.StringVar(&f.template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo, images) of each simulated node")
 }
 
-// definitions reads files of kwok's kinds, and which of the kinds are the server's as well.
+// definitions reads the files of kwok's kinds and that of images, and which of the kinds are the server's as well.
 func (f *nodeFlags) definitions(paths []string) (*kwok.Definitions, []kwok.Definition, error) {
 	kinds, err := kwok.Kinds(f.kinds...)
 	if err != nil {
@@ -36,6 +39,11 @@ func (f *nodeFlags) definitions(paths []string) (*kwok.Definitions, []kwok.Defin
 	defs, err := kwok.Load(paths...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--stages: %w", err)
+	}
+	if f.images != "" {
+		if defs.Images, err = images.Load(f.images); err != nil {
+			return nil, nil, usageError{fmt.Errorf("--images: %w", err)}
+		}
 	}
 	return defs, kinds, nil
 }

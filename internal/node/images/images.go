@@ -21,7 +21,9 @@ type Pulled struct {
 	// Unreported is the time of the first image that Report has not listed; zero if it has listed all. The
 	// caller resets it.
 	Unreported time.Time
-	sizes      map[string]int64 // by name
+	// Behaviors declare the sizes of images.
+	Behaviors *Behaviors
+	sizes     map[string]int64 // by name
 }
 
 // Add adds the images of the containers that a pod has run.
@@ -38,12 +40,18 @@ func (im *Pulled) Add(pod *corev1.Pod) {
 			if im.sizes == nil {
 				im.sizes = map[string]int64{}
 			}
-			im.sizes[c.Image] = inventedSize(c.Image)
+			im.sizes[c.Image] = im.Behaviors.Size(c.Image)
 			if im.Unreported.IsZero() {
 				im.Unreported = time.Now()
 			}
 		}
 	}
+}
+
+// Has reports whether an image has been pulled.
+func (im *Pulled) Has(image string) bool {
+	_, ok := im.sizes[image]
+	return ok
 }
 
 // Report returns the images for the node's status.

@@ -14,12 +14,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"fairlead.dev/internal/node/images"
 	"fairlead.dev/internal/node/stage"
 )
 
 // Definitions are the answers of pods and the stages of pods and nodes. The zero value and nil are empty. They are
 // read from files, and changed by Put and Remove.
 type Definitions struct {
+	// Images has the behaviors of images; it must not be changed after the first use.
+	Images *images.Behaviors
+
 	now atomic.Pointer[set] // nil is empty
 	mu  struct {            // guards making the next set
 		sync.Mutex

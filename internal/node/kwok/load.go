@@ -64,7 +64,7 @@ func (d *Definitions) FromFiles() *Definitions {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	c := &Definitions{}
+	c := &Definitions{Images: d.Images}
 	if files := d.mu.files; files != nil {
 		c.mu.files = files
 		c.now.Store(files)

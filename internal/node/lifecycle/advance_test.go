@@ -347,7 +347,7 @@ func TestAssumptions(t *testing.T) {
 			c.change(c.pod)
 		}
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		status := advance(c.pod, newScenario(c.pod, 0, time.Second), testHost, testIP, now, time.Time{}).status
+		status := advance(c.pod, newScenario(c.pod, nil, 0, time.Second), testHost, testIP, now, time.Time{}).status
 		got := condition.OfPod(status, CommandsUnderstood)
 		switch {
 		case got == nil && c.reason == "":
@@ -360,7 +360,7 @@ func TestAssumptions(t *testing.T) {
 		c.pod.Status = *status
 		c.pod.Spec.InitContainers = nil
 		metav1.SetMetaDataAnnotation(&c.pod.ObjectMeta, RunForAnnotation, "1h")
-		status = advance(c.pod, newScenario(c.pod, 0, time.Second), testHost, testIP, now, time.Time{}).status
+		status = advance(c.pod, newScenario(c.pod, nil, 0, time.Second), testHost, testIP, now, time.Time{}).status
 		if got := condition.OfPod(status, CommandsUnderstood); got != nil {
 			t.Errorf("%s: %v is still told when annotations say it", name, got)
 		}
@@ -388,7 +388,7 @@ func play(pod *corev1.Pod, deleteAt, until time.Duration, precise bool) (lines [
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var ends time.Time
 	for now := began; ; {
-		st := advance(pod, newScenario(pod, 0, time.Second), testHost, testIP, now, ends)
+		st := advance(pod, newScenario(pod, nil, 0, time.Second), testHost, testIP, now, ends)
 		if line(st.status) != line(&pod.Status) {
 			lines = append(lines, fmt.Sprintf("%v %s", now.Sub(began), line(st.status)))
 			if precise {
@@ -417,7 +417,7 @@ func TestRunningStatus(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	pod := testPod(corev1.RestartPolicyAlways)
 	pod.Status.Conditions = []corev1.PodCondition{{Type: "x.com/ok", Status: corev1.ConditionTrue}}
-	s := advance(pod, newScenario(pod, 0, time.Second), testHost, testIP, now, time.Time{}).status
+	s := advance(pod, newScenario(pod, nil, 0, time.Second), testHost, testIP, now, time.Time{}).status
 
 	if s.PodIP != "10.128.0.2" || len(s.PodIPs) != 1 || s.HostIP != "172.18.0.2" || len(s.HostIPs) != 1 {
 		t.Errorf("addresses: %s %v on %s %v", s.PodIP, s.PodIPs, s.HostIP, s.HostIPs)
@@ -438,12 +438,12 @@ func TestRunningStatus(t *testing.T) {
 	}
 
 	pod.Status = *s
-	again := advance(pod, newScenario(pod, 0, time.Second), testHost, testIP, now.Add(time.Minute), time.Time{})
+	again := advance(pod, newScenario(pod, nil, 0, time.Second), testHost, testIP, now.Add(time.Minute), time.Time{})
 	if !apiequality.Semantic.DeepEqual(again.status, s) || !again.next.IsZero() {
 		t.Error("a pod that runs on is not left alone")
 	}
 	pod.Spec.HostNetwork = true
-	if s := advance(pod, newScenario(pod, 0, time.Second), testHost, addresses.Both{}, now, time.Time{}).status; s.PodIP != s.HostIP {
+	if s := advance(pod, newScenario(pod, nil, 0, time.Second), testHost, addresses.Both{}, now, time.Time{}).status; s.PodIP != s.HostIP {
 		t.Errorf("a pod of the host's network has address %s", s.PodIP)
 	}
 }

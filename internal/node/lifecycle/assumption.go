@@ -83,7 +83,7 @@ func (s *scenario) assumptions(pod *corev1.Pod) (reason, message string) {
 	if !s.endDeclared {
 		for i := range pod.Spec.Containers {
 			c := &pod.Spec.Containers[i]
-			if policy(pod, c) == corev1.RestartPolicyAlways || onlyWaits(c) || isUnderstood(pod, c) {
+			if policy(pod, c) == corev1.RestartPolicyAlways || onlyWaits(c) || s.isKnown(pod, c) {
 				continue
 			}
 			if s.assumed(pod, c) == runsOn {
@@ -94,7 +94,7 @@ func (s *scenario) assumptions(pod *corev1.Pod) (reason, message string) {
 		}
 	}
 	for i := range pod.Spec.InitContainers {
-		if c := &pod.Spec.InitContainers[i]; !admission.IsSidecar(c) && !onlyWaits(c) && !isUnderstood(pod, c) {
+		if c := &pod.Spec.InitContainers[i]; !admission.IsSidecar(c) && !onlyWaits(c) && !s.isKnown(pod, c) {
 			passed = append(passed, c.Name)
 		}
 	}
@@ -117,7 +117,11 @@ func (s *scenario) assumptions(pod *corev1.Pod) (reason, message string) {
 		". The annotations " + RunForAnnotation + " and " + ExitCodeAnnotation + " say what containers do."
 }
 
-func isUnderstood(pod *corev1.Pod, c *corev1.Container) bool {
+// isKnown reports whether a container's image declares how long it runs, or its command is understood.
+func (s *scenario) isKnown(pod *corev1.Pod, c *corev1.Container) bool {
+	if b := s.images.Of(c.Image); b != nil && b.RunTime != nil {
+		return true
+	}
 	_, ok := shell.Predict(pod, c, nil)
 	return ok
 }

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/node/admission"
+	"fairlead.dev/internal/node/images"
 	"fairlead.dev/internal/node/stage"
 )
 
@@ -19,12 +20,14 @@ type BuiltIn struct {
 	RunFor     time.Duration // how long a pod runs that ends
 	NoEvents   bool          // no events are written
 	AllEvents  bool          // each container has its events, not the pod's first alone
+	Images     *images.Behaviors
 }
 
 // Next implements Lifecycle.
 func (b *BuiltIn) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.Time) (Step, error) {
-	sc := newScenario(pod, b.StartAfter, b.RunFor)
+	sc := newScenario(pod, b.Images, b.StartAfter, b.RunFor)
 	sc.preempted = f.Preempted
+	pulled := sc.prepareImages(pod, f.Node)
 	if !IsOver(&pod.Status) && pod.DeletionTimestamp == nil && sc.preempted.IsZero() {
 		var err error
 		if sc.admission, err = admit(ctx, pod, f.Node); err != nil || sc.admission.Preempts {
@@ -39,7 +42,7 @@ func (b *BuiltIn) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.T
 	step := Step{Ends: to.ends, Next: to.next}
 	if toSeconds(to.status); !codec.Equal(&pod.Status, to.status) {
 		step.Status = to.status
-		step.Actions = b.events(pod, to.status)
+		step.Actions = b.events(pod, to.status, pulled)
 	}
 	if to.remove {
 		step.Actions, step.Next = append(step.Actions, stage.Action{Delete: true}), time.Time{}
@@ -59,14 +62,15 @@ func admit(ctx context.Context, pod *corev1.Pod, n Node) (admission.Result, erro
 }
 
 // events returns the events of a step.
-func (b *BuiltIn) events(pod *corev1.Pod, after *corev1.PodStatus) []stage.Action {
+func (b *BuiltIn) events(pod *corev1.Pod, after *corev1.PodStatus, pulled []pull) []stage.Action {
 	if b.NoEvents {
 		return nil
 	}
-	e := events{pod: pod, before: &pod.Status, after: after, all: b.AllEvents}
-	e.probes(newScenario(pod, b.StartAfter, b.RunFor))
+	e := events{pod: pod, before: &pod.Status, after: after, all: b.AllEvents, pulls: pulled}
+	e.probes(newScenario(pod, b.Images, b.StartAfter, b.RunFor))
 	e.configErrors()
-	e.pulls()
+	e.pulled()
+	e.failedPulls()
 	e.backOff()
 	e.assumption()
 	e.ephemeral()

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"time"
@@ -49,15 +50,15 @@ func setRunning(c *corev1.ContainerStatus, now time.Time) {
 	c.Started, c.Ready = ptr.To(true), true
 }
 
-// setTerminated ends a container that started at a time with an exit code.
-func setTerminated(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, code int32, started metav1.Time, now time.Time) {
+// setTerminated ends a container that started at a time.
+func setTerminated(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, exit images.Exit, started metav1.Time, now time.Time) {
 	reason := "Completed"
-	if code != 0 {
+	if exit.Code != 0 {
 		reason = "Error"
 	}
 	c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-		ExitCode: code, Reason: reason, StartedAt: started, FinishedAt: metav1.NewTime(now), ContainerID: c.ContainerID,
-		Message: terminationMessage(pod, spec, code),
+		ExitCode: exit.Code, Reason: cmp.Or(exit.Reason, reason), StartedAt: started, FinishedAt: metav1.NewTime(now), ContainerID: c.ContainerID,
+		Message: terminationMessage(pod, spec, exit.Code),
 	}}
 	c.Started, c.Ready = ptr.To(false), false
 }
@@ -74,9 +75,9 @@ func backOff(pod *corev1.Pod, c *corev1.ContainerStatus, now time.Time) time.Tim
 }
 
 // lookAt returns whether a running container has started and is ready, and when that changes.
-func (s *scenario) lookAt(spec *corev1.Container, c *corev1.ContainerStatus, now time.Time) (started *bool, ready bool, next time.Time) {
+func (s *scenario) lookAt(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, now time.Time) (started *bool, ready bool, next time.Time) {
 	began := c.State.Running.StartedAt
-	up, ready, after := s.probes(spec).look(now.Sub(began.Time))
+	up, ready, after := s.probes(pod, spec).look(now.Sub(began.Time))
 	if after > 0 {
 		next = began.Add(after)
 	}

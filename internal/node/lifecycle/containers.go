@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/node/admission"
+	"fairlead.dev/internal/node/images"
 )
 
 // create sets all containers to waiting, before they are created.
@@ -67,8 +68,8 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now, ends time.T
 		c := &s.ContainerStatuses[i]
 		switch {
 		case c.State.Running != nil:
-			end, code := sc.end(pod, &pod.Spec.Containers[i], c)
-			if early := ends.Sub(end); !ends.IsZero() && !sc.probed() && early >= 0 && early < time.Second { // otherwise it is the end of another container
+			end, exit := sc.end(pod, &pod.Spec.Containers[i], c)
+			if early := ends.Sub(end); !ends.IsZero() && !sc.probed(pod) && early >= 0 && early < time.Second { // otherwise it is the end of another container
 				end = ends
 			}
 			if end.IsZero() || now.Before(end) {
@@ -77,8 +78,8 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now, ends time.T
 				}
 				continue
 			}
-			setTerminated(pod, &pod.Spec.Containers[i], c, code, c.State.Running.StartedAt, now)
-			if !restarts(pod, &pod.Spec.Containers[i], code) {
+			setTerminated(pod, &pod.Spec.Containers[i], c, exit, c.State.Running.StartedAt, now)
+			if !restarts(pod, &pod.Spec.Containers[i], exit.Code) {
 				continue
 			}
 			at(backOff(pod, c, now))
@@ -117,7 +118,7 @@ func terminateContainers(pod *corev1.Pod, s *corev1.PodStatus, code int32, now t
 	end := func(spec *corev1.Container, c *corev1.ContainerStatus) {
 		switch {
 		case c.State.Running != nil:
-			setTerminated(pod, spec, c, code, c.State.Running.StartedAt, now)
+			setTerminated(pod, spec, c, images.Exit{Code: code}, c.State.Running.StartedAt, now)
 		case c.State.Waiting != nil && c.LastTerminationState.Terminated != nil:
 			c.State, c.LastTerminationState = c.LastTerminationState, corev1.ContainerState{}
 		}
@@ -139,14 +140,14 @@ func setReadiness(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Ti
 	for i := range s.ContainerStatuses {
 		if c := &s.ContainerStatuses[i]; c.State.Running != nil {
 			var at time.Time
-			c.Started, c.Ready, at = sc.lookAt(&pod.Spec.Containers[i], c, now)
+			c.Started, c.Ready, at = sc.lookAt(pod, &pod.Spec.Containers[i], c, now)
 			next = Earlier(next, at)
 		}
 	}
 	for i := range min(len(s.InitContainerStatuses), len(pod.Spec.InitContainers)) {
 		if c, spec := &s.InitContainerStatuses[i], &pod.Spec.InitContainers[i]; admission.IsSidecar(spec) && c.State.Running != nil {
 			var at time.Time
-			c.Started, c.Ready, at = sc.lookAt(spec, c, now)
+			c.Started, c.Ready, at = sc.lookAt(pod, spec, c, now)
 			next = Earlier(next, at)
 		}
 	}

@@ -23,13 +23,13 @@ func ephemeral(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) (next time.T
 			continue
 		}
 		forever := scenario{}
-		co := forever.lifespan(pod, spec)
+		co := forever.lifespan(pod, spec, 0)
 		switch end := co.endsAt(c.State.Running.StartedAt.Time); {
 		case end.IsZero():
 		case now.Before(end):
 			next = Earlier(next, end)
 		default:
-			setTerminated(pod, spec, c, co.exitCode, c.State.Running.StartedAt, now)
+			setTerminated(pod, spec, c, co.exit, c.State.Running.StartedAt, now)
 			c.Started = nil
 		}
 	}

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +15,8 @@ import (
 type events struct {
 	pod           *corev1.Pod
 	before, after *corev1.PodStatus
-	all           bool // see BuiltIn.AllEvents
+	all           bool   // see BuiltIn.AllEvents
+	pulls         []pull // of the pod's images, before it has started
 	actions       []stage.Action
 }
 
@@ -45,7 +47,9 @@ func (e *events) containers() {
 }
 
 func (e *events) created(image string) {
-	e.add(corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", image)
+	if !slices.ContainsFunc(e.pulls, func(p pull) bool { return p.image == image }) {
+		e.add(corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", image)
+	}
 	e.add(corev1.EventTypeNormal, "Created", "Container created")
 }
 
@@ -95,14 +99,14 @@ func (e *events) configErrors() {
 
 // probes adds an event for each probe that has failed.
 func (e *events) probes(sc scenario) {
-	if sc.startup == nil && sc.readiness == nil && sc.liveness == nil {
+	if sc.startup == nil && sc.readiness == nil && sc.liveness == nil && sc.images == nil {
 		return
 	}
 	for i := range e.pod.Spec.Containers {
 		if i >= len(e.before.ContainerStatuses) || i >= len(e.after.ContainerStatuses) {
 			return
 		}
-		old, now, p := &e.before.ContainerStatuses[i], &e.after.ContainerStatuses[i], sc.probes(&e.pod.Spec.Containers[i])
+		old, now, p := &e.before.ContainerStatuses[i], &e.after.ContainerStatuses[i], sc.probes(e.pod, &e.pod.Spec.Containers[i])
 		end := now.State.Terminated
 		if end == nil {
 			end = now.LastTerminationState.Terminated

@@ -35,30 +35,30 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 			c.LastTerminationState = last
 			if admission.IsSidecar(spec) {
 				setRunning(c, now)
-				c.Started, c.Ready, next = sc.lookAt(spec, c, now)
+				c.Started, c.Ready, next = sc.lookAt(pod, spec, c, now)
 				if !*c.Started {
 					return false, next, false
 				}
 				continue
 			}
 			c.State.Running, c.Started = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}, ptr.To(false)
-			if co := initLifespan(pod, spec); !co.ends || co.runFor > 0 || co.exitCode != 0 {
+			if co := sc.initLifespan(pod, spec, c.RestartCount); !co.ends || co.runFor > 0 || co.exit.Code != 0 {
 				return false, co.endsAt(now), false // the running state is written first
 			}
 		}
 		if c.State.Running != nil && admission.IsSidecar(spec) {
-			if c.Started, c.Ready, next = sc.lookAt(spec, c, now); !*c.Started {
+			if c.Started, c.Ready, next = sc.lookAt(pod, spec, c, now); !*c.Started {
 				return false, next, false
 			}
 			continue
 		}
 		if c.State.Running != nil {
-			co := initLifespan(pod, spec)
+			co := sc.initLifespan(pod, spec, c.RestartCount)
 			if end := co.endsAt(c.State.Running.StartedAt.Time); end.IsZero() || now.Before(end) {
 				return false, end, false
 			}
-			setTerminated(pod, spec, c, co.exitCode, c.State.Running.StartedAt, now)
-			c.Ready = co.exitCode == 0
+			setTerminated(pod, spec, c, co.exit, c.State.Running.StartedAt, now)
+			c.Ready = co.exit.Code == 0
 		}
 		if end := c.State.Terminated; end.ExitCode != 0 {
 			if !restarts(pod, spec, end.ExitCode) {
@@ -79,7 +79,7 @@ func isInitialized(spec *corev1.Container, c *corev1.ContainerStatus) bool {
 }
 
 // initLifespan returns the lifespan of an init container.
-func initLifespan(pod *corev1.Pod, c *corev1.Container) lifespan {
-	s := scenario{ends: true, initial: true}
-	return s.lifespan(pod, c)
+func (s *scenario) initLifespan(pod *corev1.Pod, c *corev1.Container, restarts int32) lifespan {
+	of := scenario{ends: true, initial: true, images: s.images}
+	return of.lifespan(pod, c, restarts)
 }

@@ -5,35 +5,47 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"fairlead.dev/internal/node/images"
 	"fairlead.dev/internal/node/shell"
 )
 
 // lifespan is how long a container runs and how it exits, if no probe ends it.
 type lifespan struct {
-	ends     bool
-	runFor   time.Duration // if it ends
-	exitCode int32
+	ends   bool
+	runFor time.Duration // if it ends
+	exit   images.Exit
 }
 
-// lifespan returns the lifespan of a container: the one that annotations or the image declare, else the prediction
-// of its command, else the assumption.
-func (s *scenario) lifespan(pod *corev1.Pod, c *corev1.Container) lifespan {
-	co := lifespan{ends: s.ends, runFor: s.runFor, exitCode: s.exitCode}
-	if !s.endDeclared {
+// lifespan returns the lifespan of a container after a number of restarts: the one that annotations declare, else that of its
+// image, else the prediction of its command, else the assumption.
+func (s *scenario) lifespan(pod *corev1.Pod, c *corev1.Container, restarts int32) lifespan {
+	co := lifespan{ends: s.ends, runFor: s.runFor, exit: images.Exit{Code: s.exitCode}}
+	endDeclared, exitDeclared := s.endDeclared, s.codeDeclared
+	if !endDeclared {
 		co.ends = s.assumed(pod, c) == endsSoon
 	}
-	if s.endDeclared && s.codeDeclared || len(c.Command) == 0 {
+	if b := s.images.Of(c.Image); b != nil {
+		run := images.Run{Pod: pod.UID, Container: c.Name, Restarts: restarts}
+		if !endDeclared && b.RunTime != nil {
+			co.runFor, co.ends = b.RunFor(run)
+			endDeclared = true
+		}
+		if !exitDeclared && len(b.Exits) > 0 {
+			co.exit, exitDeclared = b.Exit(run), true
+		}
+	}
+	if endDeclared && exitDeclared || len(c.Command) == 0 {
 		return co
 	}
 	known, ok := shell.Predict(pod, c, nil)
 	if !ok {
 		return co
 	}
-	if !s.endDeclared {
+	if !endDeclared {
 		co.ends, co.runFor = known.Runs != shell.Forever, known.Runs
 	}
-	if !s.codeDeclared {
-		co.exitCode = known.ExitCode
+	if !exitDeclared {
+		co.exit.Code = known.ExitCode
 	}
 	return co
 }
@@ -46,19 +58,18 @@ func (co lifespan) endsAt(began time.Time) (end time.Time) {
 	return end
 }
 
-// end returns when a running container exits, by itself or because a probe fails, and its exit code; zero if
-// never.
-func (s *scenario) end(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus) (at time.Time, code int32) {
+// end returns when a running container exits, by itself or because a probe fails, and how; the time is zero if it never does.
+func (s *scenario) end(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus) (at time.Time, exit images.Exit) {
 	if c.State.Running == nil {
-		return at, 0
+		return at, exit
 	}
 	began := c.State.Running.StartedAt
-	co := s.lifespan(pod, spec)
-	at, code = co.endsAt(began.Time), co.exitCode
-	if after, ok := s.probes(spec).ends(); ok && (at.IsZero() || began.Add(after).Before(at)) {
-		at, code = began.Add(after), killed
+	co := s.lifespan(pod, spec, c.RestartCount)
+	at, exit = co.endsAt(began.Time), co.exit
+	if after, ok := s.probes(pod, spec).ends(); ok && (at.IsZero() || began.Add(after).Before(at)) {
+		at, exit = began.Add(after), images.Exit{Code: killed}
 	}
-	return at, code
+	return at, exit
 }
 
 // firstEnd returns when the first of the containers exits.

@@ -2,8 +2,8 @@ package lifecycle
 
 import corev1 "k8s.io/api/core/v1"
 
-// pulls adds events about images that could not be pulled.
-func (e *events) pulls() {
+// failedPulls adds events about images that could not be pulled.
+func (e *events) failedPulls() {
 	tell := func(specs []corev1.Container, old, now []corev1.ContainerStatus) {
 		for i := range min(len(specs), len(now)) {
 			reason := waitingReason(now, i)

@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/node/admission"
+	"fairlead.dev/internal/node/images"
 )
 
 // retryResize is the time between two attempts of a deferred resize.
@@ -40,7 +41,7 @@ func resize(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (n
 			continue
 		}
 		if needsRestart(spec, c.Resources) {
-			setTerminated(pod, spec, c, killed, c.State.Running.StartedAt, now)
+			setTerminated(pod, spec, c, images.Exit{Code: killed}, c.State.Running.StartedAt, now)
 			last := c.State
 			*c = containerStatus(pod, spec, c.RestartCount+1)
 			c.LastTerminationState = last

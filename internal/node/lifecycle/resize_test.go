@@ -31,7 +31,7 @@ func TestResize(t *testing.T) {
 		c.Resources.Requests = cpu("1")
 		c.ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: "cpu", RestartPolicy: tc.policy}}
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		sc := newScenario(p, 0, time.Second)
+		sc := newScenario(p, nil, 0, time.Second)
 		var got []string
 		for i := range 3 {
 			st := advance(p, sc, testHost, testIP, now, time.Time{})

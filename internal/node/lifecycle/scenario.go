@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"fairlead.dev/internal/node/admission"
 	"fairlead.dev/internal/node/dependencies"
+	"fairlead.dev/internal/node/images"
 )
 
 // Annotations of pods that control the simulation; see the package documentation of node.
@@ -33,6 +35,8 @@ type scenario struct {
 	endDeclared    bool // annotations or an image declare runFor; otherwise commands may
 	codeDeclared   bool // the same for exitCode
 	initial        bool // of init containers
+	startDeclared  bool // an annotation declares startAfter; otherwise images may add to it
+	images         *images.Behaviors
 
 	startup, readiness, liveness *probeOutcome // nil: not declared
 
@@ -42,20 +46,21 @@ type scenario struct {
 }
 
 // newScenario returns the course of a pod. startAfter is how long pods take to start, runFor how long those run that
-// end, unless annotations declare other times.
-func newScenario(pod *corev1.Pod, startAfter, runFor time.Duration) scenario {
+// end, unless annotations or the behaviors of images declare other times.
+func newScenario(pod *corev1.Pod, of *images.Behaviors, startAfter, runFor time.Duration) scenario {
 	s := scenario{
+		images:     of,
 		startAfter: startAfter,
 		ends:       pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure,
 		runFor:     runFor,
 	}
-	if code, ok := imageExitCode(pod); ok {
+	if code, ok := imageExitCode(pod, of); ok {
 		s.ends, s.exitCode, s.endDeclared, s.codeDeclared = true, code, true, true
 	}
 	if len(pod.Annotations) == 0 {
 		return s
 	}
-	duration(pod, StartAfterAnnotation, &s.startAfter)
+	s.startDeclared = duration(pod, StartAfterAnnotation, &s.startAfter)
 	duration(pod, TerminateAfterAnnotation, &s.terminateAfter)
 	if pod.Annotations[RunForAnnotation] == "forever" {
 		s.ends, s.endDeclared = false, true
@@ -71,10 +76,13 @@ func newScenario(pod *corev1.Pod, startAfter, runFor time.Duration) scenario {
 }
 
 // imageExitCode returns the exit code that the image of a container asks for by the word fail in its name: fail,
-// registry/crash-and-fail:3. The code is a numeric tag, or 1.
-func imageExitCode(pod *corev1.Pod) (code int32, ok bool) {
+// registry/crash-and-fail:3. The code is a numeric tag, or 1. Images with a behavior ask for nothing by their names.
+func imageExitCode(pod *corev1.Pod, of *images.Behaviors) (code int32, ok bool) {
 	for i := range pod.Spec.Containers {
 		image := pod.Spec.Containers[i].Image
+		if of.Of(image) != nil {
+			continue
+		}
 		image = image[strings.LastIndexByte(image, '/')+1:]
 		image, _, _ = strings.Cut(image, "@")
 		name, tag, _ := strings.Cut(image, ":")
@@ -98,8 +106,19 @@ func duration(pod *corev1.Pod, annotation string, d *time.Duration) bool {
 }
 
 // probed reports whether probes can end a container.
-func (s *scenario) probed() bool { return s.startup != nil || s.liveness != nil }
+func (s *scenario) probed(pod *corev1.Pod) bool {
+	return s.startup != nil || s.liveness != nil || slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		b := s.images.Of(c.Image)
+		return c.StartupProbe != nil && b != nil && b.ReadyTime != nil
+	})
+}
 
-func (s *scenario) probes(c *corev1.Container) probes {
-	return probes{newProbe(c.StartupProbe, s.startup), newProbe(c.ReadinessProbe, s.readiness), newProbe(c.LivenessProbe, s.liveness)}
+// probes returns the probes of a container with the outcomes that annotations declare, or its image.
+func (s *scenario) probes(pod *corev1.Pod, c *corev1.Container) probes {
+	startup, readiness := s.startup, s.readiness
+	if b := s.images.Of(c.Image); b != nil && b.ReadyTime != nil {
+		ready := &probeOutcome{turns: b.Ready(images.Run{Pod: pod.UID, Container: c.Name})}
+		startup, readiness = cmp.Or(startup, ready), cmp.Or(readiness, ready)
+	}
+	return probes{newProbe(c.StartupProbe, startup), newProbe(c.ReadinessProbe, readiness), newProbe(c.LivenessProbe, s.liveness)}
 }

@@ -30,6 +30,8 @@ type Facts struct {
 type Node interface {
 	// Admit decides whether the node takes a pod or grants its resize. It may preempt others.
 	Admit(ctx context.Context, pod *corev1.Pod, why admission.Attempt) (admission.Result, error)
+	// HasImage reports whether the node has pulled an image.
+	HasImage(name string) bool
 	// Dependencies returns the errors of the objects that the pod uses. known is false until all of these have
 	// been read; the node then looks at the pod again.
 	Dependencies(ctx context.Context, pod *corev1.Pod) (errors dependencies.Errors, known bool)
