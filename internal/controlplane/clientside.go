@@ -267,7 +267,10 @@ func RunControllers(ctx context.Context, config *rest.Config, o ControllerOption
 
 // RunScheduler runs the scheduler against any Kubernetes API server until ctx ends.
 func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options, elect *leader.Timing) error {
-	return apart(ctx, config, elect, "scheduler", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, o) })
+	return apart(ctx, config, elect, "scheduler", func(ctx context.Context, s clientSide) error {
+		o.FeatureGates = s.deviceGates(ctx)
+		return s.scheduler(ctx, o)
+	})
 }
 
 // RunNodes runs simulated nodes against any Kubernetes API server until ctx ends.
