@@ -19,6 +19,7 @@ const driver = "gpu.example.com"
 // deviceEnv is a control plane with nodes, devices and claims.
 type deviceEnv struct {
 	*testing.T
+	client    *client.Client
 	pods      client.Resource[*corev1.Pod]
 	nodes     client.Resource[*corev1.Node]
 	claims    client.Resource[*resourcev1.ResourceClaim]
@@ -36,7 +37,7 @@ func newDeviceEnv(t *testing.T, nodes int) *deviceEnv {
 	c := env.Client(t)
 	account(t, c)
 	d := &deviceEnv{
-		T: t, pods: client.For[*corev1.Pod](c).Namespace("default"), nodes: client.For[*corev1.Node](c),
+		T: t, client: c, pods: client.For[*corev1.Pod](c).Namespace("default"), nodes: client.For[*corev1.Node](c),
 		claims:    client.For[*resourcev1.ResourceClaim](c).Namespace("default"),
 		templates: client.For[*resourcev1.ResourceClaimTemplate](c).Namespace("default"),
 		slices:    client.For[*resourcev1.ResourceSlice](c), classes: client.For[*resourcev1.DeviceClass](c),

@@ -14,13 +14,17 @@ func (s *State) reportProblems(node string) {
 	}
 	s.eachPool(node, func(p *pool) {
 		current := p.current()
-		if len(current) == 0 || p.reported == current[0].Spec.Pool.Generation {
+		if len(current) == 0 {
 			return
 		}
-		if reason, message := problem(current); reason != "" {
-			p.reported = current[0].Spec.Pool.Generation
-			s.Problem(current[0], reason, fmt.Sprintf("pool %s, generation %d: %s; its devices are not allocated", p.id, p.reported, message))
+		reason, message := problem(current)
+		if message != "" {
+			message = fmt.Sprintf("pool %s, generation %d: %s; its devices are not allocated", p.id, current[0].Spec.Pool.Generation, message)
 		}
+		if message != "" && message != p.reported {
+			s.Problem(current[0], reason, message)
+		}
+		p.reported = message
 	})
 }
 

@@ -16,7 +16,7 @@ type pool struct {
 	slices   map[string]*resourcev1.ResourceSlice
 	shown    uint64 // when its slices last changed, by State.clock
 	changed  uint64 // when its slices or what is taken of its devices last changed, by State.clock
-	reported int64  // the generation whose defect was reported
+	reported string // the last defect that was reported
 }
 
 // SetSlice adds or replaces a slice.
@@ -29,7 +29,7 @@ func (s *State) SetSlice(slice *resourcev1.ResourceSlice) {
 	id := poolOf(slice)
 	p := s.pools[id]
 	if p == nil {
-		p = &pool{id: id, slices: map[string]*resourcev1.ResourceSlice{}, reported: -1}
+		p = &pool{id: id, slices: map[string]*resourcev1.ResourceSlice{}}
 		s.pools[id] = p
 	}
 	s.slices[slice.Name] = slice

@@ -16,8 +16,8 @@ type State struct {
 	Features structured.Features
 	// Writer carries out allocations.
 	Writer *Writer
-	// Problem is called with a slice whose pool has a defect, because of which a pod did not fit; once for each
-	// generation of the pool. It may be nil.
+	// Problem is called with a slice whose pool has a defect, because of which a pod did not fit, and its
+	// description; once until that changes. It may be nil.
 	Problem func(slice *resourcev1.ResourceSlice, reason, message string)
 
 	// Freed is called when devices have become free because a pod was not bound after all. It may be nil.
