@@ -110,15 +110,18 @@ var serverFloors = map[string]int{
 
 // schedulerFloors gives each folder of internal/scheduler its floor inside the room.
 var schedulerFloors = map[string]int{
-	"cache":         0,
-	"metrics":       0,
-	"framework":     1,
-	"schedulertest": 1,
-	"placement":     2,
-	"queue":         2,
-	"volumes":       2,
-	"plugins":       3,
-	"config":        4,
+	"bell":             0,
+	"metrics":          0,
+	"devices":          1,
+	"cache":            2,
+	"framework":        3,
+	"schedulertest":    3,
+	"dynamicresources": 4,
+	"placement":        4,
+	"queue":            4,
+	"volumes":          4,
+	"plugins":          5,
+	"config":           6,
 }
 
 // storageFloors gives each folder of internal/storage its floor inside the room.

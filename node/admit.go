@@ -111,8 +111,8 @@ func (k *kubelet) allocatable() corev1.ResourceList {
 	return list
 }
 
-// Dependencies implements lifecycle.Node. It writes an event for each volume that cannot be mounted, and repeats
-// them only when the messages have changed.
+// Dependencies implements lifecycle.Node. It writes an event for each volume that cannot be mounted, or for the
+// ResourceClaim that is not ready, and repeats them only when the messages have changed.
 func (k *kubelet) Dependencies(ctx context.Context, pod *corev1.Pod) (errors dependencies.Errors, known bool) {
 	p := k.pod(pod.UID)
 	if p == nil {
@@ -123,6 +123,9 @@ func (k *kubelet) Dependencies(ctx context.Context, pod *corev1.Pod) (errors dep
 	}
 	if lifecycle.IsStarted(&pod.Status) {
 		k.objects.ReleaseVolumes(&p.objects, pod)
+	}
+	if why := errors.Claims; why != "" && k.objects.Report(&p.objects, []string{why}) && k.options.Events != NoEvents {
+		k.recorder.Event(pod, corev1.EventTypeWarning, "FailedPrepareDynamicResources", "Failed to prepare dynamic resources: %s", why)
 	}
 	if errors.Mounts != nil && k.objects.Report(&p.objects, errors.Mounts) && k.options.Events != NoEvents {
 		for _, m := range errors.Mounts {

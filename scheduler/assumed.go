@@ -11,8 +11,11 @@ type assumedPod struct {
 	*queue.QueuedPodInfo
 	node    string
 	preBind []func(context.Context) error // to be called before the binding
-	release []func()                      // to be called when the pod is bound, or will not be
-	cancel  context.CancelFunc            // cancels preBind
+	waits   bool                          // preBind may take long
+	// unreserve is to be called, on the goroutine of preBind, if the pod is not bound after all.
+	unreserve []func(context.Context)
+	release   []func()           // to be called when the pod is bound, or will not be
+	cancel    context.CancelFunc // cancels preBind
 }
 
 // runPreBind runs the PreBind functions until one fails.
@@ -23,6 +26,13 @@ func (p *assumedPod) runPreBind(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// takeBack takes back the writes of preBind.
+func (p *assumedPod) takeBack(ctx context.Context) {
+	for _, f := range p.unreserve {
+		f(ctx)
+	}
 }
 
 // undo releases the reservations.

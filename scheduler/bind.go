@@ -27,6 +27,7 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 	}
 	profile.Metrics.Ran(metrics.Bind, metrics.StatusOf(err), start)
 	if err != nil {
+		p.takeBack(ctx)
 		s.send(func() { s.handleBindingError(p, fmt.Errorf("running Bind plugin %q: %w", "DefaultBinder", err)) })
 		return
 	}
@@ -38,22 +39,28 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
 }
 
-// preBind runs the PreBind functions, which may take long, and then binds, on a goroutine of its
-// own. Meanwhile status.nominatedNodeName tells observers which node was chosen.
+// preBind runs the PreBind functions and then binds, on a worker, or on a goroutine of its own if
+// they may take long. Meanwhile status.nominatedNodeName tells observers which node was chosen.
 func (s *Scheduler) preBind(ctx context.Context, p *assumedPod) {
 	before, cancel := context.WithCancel(ctx)
 	p.cancel = cancel
-	s.preBinding.Go(func() {
+	run := func(ctx context.Context) {
 		s.writeNominatedNode(before, p)
 		start := time.Now()
 		err := p.runPreBind(before)
 		s.profileOf(p.QueuedPodInfo).Metrics.Ran(metrics.PreBind, metrics.StatusOf(err), start)
 		if err != nil {
+			p.takeBack(ctx)
 			s.send(func() { s.handleBindingError(p, err) })
 			return
 		}
 		s.bind(ctx, p)
-	})
+	}
+	if p.waits {
+		s.preBinding.Go(func() { run(ctx) })
+	} else {
+		s.write(ctx, run)
+	}
 }
 
 // writeNominatedNode writes the chosen node to the pod's status. If that fails, the pod is bound

@@ -49,6 +49,9 @@ func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
 		res, v := r.Reserve(s.cluster, p.PodInfo, n)
 		if !v.IsSuccess() {
 			p.undo()
+			if v.Failed {
+				return fmt.Errorf("running Reserve plugin %q: %s", f.Name(), v.Reasons[0])
+			}
 			return &framework.FitError{Nodes: s.cluster.Len(), PreFilter: v, RejectedBy: []framework.Filter{f}}
 		}
 		if before := res.PreBind; before != nil {
@@ -58,6 +61,10 @@ func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
 				}
 				return nil
 			})
+		}
+		p.waits = p.waits || res.Waits
+		if res.Unreserve != nil {
+			p.unreserve = append(p.unreserve, res.Unreserve)
 		}
 		if res.Release != nil {
 			p.release = append(p.release, res.Release)

@@ -10,10 +10,11 @@
 // are made of Filters and Scores (DefaultProfile, or LoadConfig from a KubeSchedulerConfiguration),
 // and a program can add its own: see the example. A Filter that is a Reserver reserves something
 // when a pod gets its node and prepares the binding: the VolumeBinding plugin, for instance,
-// chooses the volumes of claims that wait for their first consumer.
+// chooses the volumes of claims that wait for their first consumer, and DynamicResources the devices
+// of ResourceClaims.
 //
-// A pod with a requirement that this scheduler does not support (dynamic resource claims, gangs)
-// stays Pending with a message about it; the requirement is never ignored.
+// A pod with a requirement that this scheduler does not support (gangs) stays Pending with a message
+// about it; the requirement is never ignored.
 //
 // # The plugin API
 //
@@ -24,14 +25,16 @@
 //     Score are connected in the same way by NodeScorer.
 //   - PreFilter returns nil if every node passes. Upstream returns Skip.
 //   - The node names of upstream's PreFilterResult are the method NodeNames of a NodeNameFilter.
-//   - A Status is success, Unschedulable or Unresolvable (UnschedulableAndUnresolvable). There are
-//     no errors, because plugins read from memory only.
+//   - A Status is success, Unschedulable, Unresolvable (UnschedulableAndUnresolvable) or Failed
+//     (Error), which ends the attempt.
 //   - EventsToRegister returns the kinds of events, QueueingHint reports for one event whether to
 //     try the pod again. Upstream joins both in ClusterEventWithHint.
-//   - Reserve returns the functions of PreBind and of Unreserve. Release, the latter, is also
-//     called after a successful binding.
-//   - There are no PreEnqueue, QueueSort, PostFilter, Permit, Bind and PostBind plugins.
-//     Scheduling gates, the order by priority, preemption and the binder are built in.
+//   - Reserve returns the functions of PreBind and of Unreserve, and Release, which frees what the
+//     plugin counts in memory and is also called after a successful binding.
+//   - A Filter that is a PreEnqueuer or a PostFilter has these points too. PostFilter returns a write
+//     that may help, and runs before preemption, which is built in.
+//   - There are no QueueSort, Permit, Bind and PostBind plugins. Scheduling gates, the order by
+//     priority and the binder are built in.
 //   - Plugins read the live Cluster, not a snapshot, and only on the goroutine of the scheduling
 //     cycle.
 //
@@ -57,5 +60,5 @@
 //  4. BindWorkers goroutines post bindings, ReportWorkers goroutines write pod conditions. The
 //     loop waits for a free binder, so at most twice BindWorkers bindings are in progress. They
 //     are a batch for the store, which commits together all writes that come while it syncs. A pod
-//     whose volumes must be bound first has a goroutine until they are.
+//     whose volumes or devices must be bound first has a goroutine until they are.
 package scheduler

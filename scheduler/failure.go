@@ -22,6 +22,7 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 		s.handleError(w, err)
 		return
 	}
+	helps := s.postFilter(w, fit)
 	var room *placement.Candidate
 	if !s.profileOf(w).NoPreemption && fit.Nodes > 0 {
 		room = s.preempt(w, fit)
@@ -36,10 +37,33 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	s.profileOf(w).Metrics.Unschedulable(w.Began)
 	s.queue.AddUnschedulable(w, fit.RejectedBy, time.Now())
 	s.report(w, corev1.PodReasonUnschedulable, fit.Error())
+	for _, write := range helps {
+		uid := w.PodInfo.Pod.UID
+		s.write(ctx, func(ctx context.Context) {
+			if write(ctx) != nil {
+				s.send(func() { s.queue.Retry(uid, time.Now()) })
+			}
+		})
+	}
 	if room != nil {
 		pod := w.PodInfo.Pod // w belongs to the loop
 		s.write(ctx, func(ctx context.Context) { s.evict(ctx, pod, room) })
 	}
+}
+
+// postFilter returns the writes that may help a pod which filters have rejected.
+func (s *Scheduler) postFilter(w *queue.QueuedPodInfo, fit *framework.FitError) (writes []func(context.Context) error) {
+	if !fit.PreFilter.IsSuccess() {
+		return nil
+	}
+	for _, f := range fit.RejectedBy {
+		if post, ok := f.(framework.PostFilter); ok {
+			if write, done := post.PostFilter(s.cluster, w.PodInfo); write != nil {
+				writes, fit.PostFilter = append(writes, write), append(fit.PostFilter, done)
+			}
+		}
+	}
+	return writes
 }
 
 // preempt looks for a node that fits the pod after evictions; nil if there is none.

@@ -21,6 +21,10 @@ type (
 	Reserver = framework.Reserver
 	// A Reservation is the work that a Reserver has left to do for a pod.
 	Reservation = framework.Reservation
+	// A PreEnqueuer is a Filter that knows of some pods that they cannot be placed yet.
+	PreEnqueuer = framework.PreEnqueuer
+	// A PostFilter is a Filter that may help a pod that it has rejected.
+	PostFilter = framework.PostFilter
 	// A Status is the result of a Filter: success, or the reasons for the rejection.
 	Status = framework.Status
 	// A Score rates the feasible nodes of a pod.
@@ -54,6 +58,11 @@ const (
 	PodRemoved       = framework.PodRemoved
 	VolumesChanged   = framework.VolumesChanged
 	NamespaceChanged = framework.NamespaceChanged
+
+	ResourceClaimChanged = framework.ResourceClaimChanged
+	DevicesFreed         = framework.DevicesFreed
+	ResourceSliceChanged = framework.ResourceSliceChanged
+	DeviceClassChanged   = framework.DeviceClassChanged
 )
 
 // The model of the cluster that plugins read.
@@ -84,6 +93,9 @@ func Unschedulable(reason string) Status { return framework.Unschedulable(reason
 // Unresolvable is the Status of a node that would not fit even without the pods on it, which
 // kube-scheduler calls UnschedulableAndUnresolvable.
 func Unresolvable(reason string) Status { return framework.Unresolvable(reason) }
+
+// Failed is the Status of a check that met an error: the attempt to place the pod ends.
+func Failed(err error) Status { return framework.Failed(err) }
 
 // DefaultProfile returns the filters, scores and weights of kube-scheduler's default
 // profile. The caller owns the slices.

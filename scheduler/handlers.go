@@ -46,6 +46,7 @@ func (s *Scheduler) listen() (stop func()) {
 		listening(s.objects, s.objects.attachments, onVolumeChange[*storagev1.VolumeAttachment](s)),
 		listening(s.objects, s.objects.capacities, onVolumeChange[*storagev1.CSIStorageCapacity](s)),
 	}
+	stops = append(stops, s.listenToDevices()...)
 	return func() {
 		for _, stop := range stops {
 			stop()

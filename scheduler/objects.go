@@ -30,12 +30,13 @@ type objects struct {
 	csiDrivers   *informer.Informer[*storagev1.CSIDriver]
 	attachments  *informer.Informer[*storagev1.VolumeAttachment]
 	capacities   *informer.Informer[*storagev1.CSIStorageCapacity]
+	devices      deviceObjects
 	synced       []<-chan struct{} // closed when the informers are synced
 
 	*volumes.Binder
 }
 
-func newObjects(c *client.Client, set *informer.Set) *objects {
+func newObjects(c *client.Client, set *informer.Set, opts Options) *objects {
 	o := &objects{
 		pods:         informer.For[*corev1.Pod](set),
 		nodes:        informer.For[*corev1.Node](set),
@@ -53,6 +54,7 @@ func newObjects(c *client.Client, set *informer.Set) *objects {
 		attachments:  informer.For[*storagev1.VolumeAttachment](set),
 		capacities:   informer.For[*storagev1.CSIStorageCapacity](set),
 	}
+	o.devices = newDeviceObjects(set, opts)
 	o.Binder = volumes.NewBinder(c, o)
 	o.services.Index(bySelectorPair, selectorPair)
 	o.volumes.Index(byClass, volumeClass)

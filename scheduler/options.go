@@ -23,6 +23,9 @@ type Options struct {
 	BindWorkers int
 	// ReportWorkers is how many pod conditions are written concurrently; 4 if zero.
 	ReportWorkers int
+	// FeatureGates are the server's feature gates of Kubernetes by name, such as
+	// DynamicResourceAllocation; one that is not there has its default in Kubernetes 1.37.
+	FeatureGates map[string]bool
 	// Metrics counts the scheduler's work; one that is not shown if nil.
 	Metrics *Metrics
 }

@@ -76,7 +76,7 @@ func (s *Scheduler) refreshPending(p *cache.PodInfo) {
 		a.Latest = p
 		return
 	}
-	s.queue.Refresh(p)
+	s.queue.Refresh(p, time.Now())
 }
 
 func (s *Scheduler) setStartTime(pod *corev1.Pod) {

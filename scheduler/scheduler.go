@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/controller"
 
 	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/internal/scheduler/placement"
 	"fairlead.dev/internal/scheduler/queue"
@@ -41,7 +42,8 @@ type Scheduler struct {
 // profile is a Profile in use.
 type profile struct {
 	placement.Placer
-	events *client.Recorder
+	preEnqueuers []framework.PreEnqueuer
+	events       *client.Recorder
 }
 
 // mailbox is the capacity of the mailbox, in messages.
@@ -54,7 +56,7 @@ func New(env controller.Env, o Options) *Scheduler {
 		options:  o,
 		metrics:  o.Metrics.counts,
 		pods:     client.For[*corev1.Pod](env.Client),
-		objects:  newObjects(env.Client, env.Informers),
+		objects:  newObjects(env.Client, env.Informers, o),
 		mail:     make(chan func(), mailbox),
 		done:     make(chan struct{}),
 		writes:   make(chan func(context.Context), o.BindWorkers),
@@ -65,12 +67,30 @@ func New(env controller.Env, o Options) *Scheduler {
 	s.queue.Metrics = s.metrics
 	host, _ := os.Hostname()
 	for _, p := range o.Profiles {
-		s.profiles[p.Name] = &profile{placement.Placer{Profile: p, Metrics: s.metrics.Profile(p.Name)}, env.Recorder.From(p.Name, p.Name+"-"+host)}
+		made := &profile{Placer: placement.Placer{Profile: p, Metrics: s.metrics.Profile(p.Name)}, events: env.Recorder.From(p.Name, p.Name+"-"+host)}
+		for _, f := range p.Filters {
+			if e, ok := f.(framework.PreEnqueuer); ok {
+				made.preEnqueuers = append(made.preEnqueuers, e)
+			}
+		}
+		s.profiles[p.Name] = made
 	}
 	s.reports = newReports(s.pods)
 	s.cluster = cache.NewCluster(s.objects)
+	s.queue.PreEnqueue = s.preEnqueue
+	s.modelDevices(env)
 	env.Client.Trace().RegisterQueue("scheduler", s.state)
 	return s
+}
+
+// preEnqueue reports whether the filters of a pod's profile let it be tried.
+func (s *Scheduler) preEnqueue(p *cache.PodInfo) bool {
+	for _, f := range s.profiles[p.Pod.Spec.SchedulerName].preEnqueuers {
+		if !f.PreEnqueue(s.cluster, p) {
+			return false
+		}
+	}
+	return true
 }
 
 // profileOf returns the profile that the pod names.

@@ -355,7 +355,7 @@ func (cp *ControlPlane) parts() (all []part) {
 		all = append(all, part{"Controllers", strconv.Itoa(n) + " running", func(ctx context.Context, s clientSide) error { return s.controllers(ctx, o.Controllers) }})
 	}
 	if o.Scheduler {
-		all = append(all, part{"Scheduler", "running", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, cp.measured.in(o.Scheduling)) }})
+		all = append(all, part{"Scheduler", "running", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, o.scheduling(cp.measured)) }})
 	}
 	if o.simulates() {
 		all = append(all, part{"Nodes", strconv.Itoa(o.Nodes) + " simulated", func(ctx context.Context, s clientSide) error { return s.nodes(ctx, o.nodes()) }})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/dynamic-resource-allocation/resourceclaim"
 )
 
 // Kind of an object that pods use.
@@ -22,11 +23,13 @@ const (
 	Attachment  // a VolumeAttachment
 	Bundle      // a ClusterTrustBundle
 	Signer      // all ClusterTrustBundles of the signer that the key names
+	ResourceClaim
 )
 
 func (k Kind) String() string {
 	return [...]string{"configmap", "secret", "persistentvolumeclaim", "persistentvolume", "csidriver.storage.k8s.io", "csinode.storage.k8s.io",
-		"volumeattachments.storage.k8s.io", "clustertrustbundle.certificates.k8s.io", "clustertrustbundle.certificates.k8s.io"}[k]
+		"volumeattachments.storage.k8s.io", "clustertrustbundle.certificates.k8s.io", "clustertrustbundle.certificates.k8s.io",
+		"resourceclaims.resource.k8s.io"}[k]
 }
 
 // Key names an object.
@@ -50,10 +53,11 @@ func (e NotFound) Error() string {
 	return fmt.Sprintf("%s %q not found", e.Kind, e.Name)
 }
 
-// Errors keep a pod from starting: messages about volumes that cannot be mounted, and the configuration errors of
-// containers, by name.
+// Errors keep a pod from starting: messages about volumes that cannot be mounted, the message about a ResourceClaim
+// that is not ready, "" if all are, and the configuration errors of containers, by name.
 type Errors struct {
 	Mounts     []string
+	Claims     string
 	Containers map[string]string
 }
 
@@ -62,7 +66,7 @@ type Errors struct {
 func Of(pod *corev1.Pod, find Find) (keys []Key) {
 	add := func(kind Kind, name string) {
 		key := Key{kind, pod.Namespace, name}
-		if kind > Claim {
+		if kind > Claim && kind != ResourceClaim {
 			key.Namespace = ""
 		}
 		if name != "" && !slices.Contains(keys, key) {
@@ -85,6 +89,9 @@ func Of(pod *corev1.Pod, find Find) (keys []Key) {
 				add(Secret, from.SecretKeyRef.Name)
 			}
 		}
+	}
+	for name := range resourceclaim.PodClaims(pod) {
+		add(ResourceClaim, name)
 	}
 	for i := range pod.Spec.InitContainers {
 		environment(&pod.Spec.InitContainers[i])

@@ -9,9 +9,10 @@ import (
 )
 
 // Fallible reports whether containers of a pod may have configuration errors even if all objects exist: by
-// subPathExpr, or by resources of other containers.
+// subPathExpr, or by resources of other containers. It reports true, too, for a pod with ResourceClaims, whose names
+// may not be known yet.
 func Fallible(pod *corev1.Pod) bool {
-	return slices.ContainsFunc([][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers}, func(cs []corev1.Container) bool {
+	return len(pod.Spec.ResourceClaims) > 0 || slices.ContainsFunc([][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers}, func(cs []corev1.Container) bool {
 		return slices.ContainsFunc(cs, func(c corev1.Container) bool {
 			return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.SubPathExpr != "" }) ||
 				slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {

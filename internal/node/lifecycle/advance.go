@@ -85,7 +85,7 @@ func activeUntil(pod *corev1.Pod, s *corev1.PodStatus) (end time.Time) {
 // startOrProceed starts a pod's containers, or advances running ones.
 func startOrProceed(pod *corev1.Pod, s scenario, host, ip addresses.Both, st transition, now, ends time.Time) transition {
 	old, new := &pod.Status, st.status
-	if at := new.StartTime.Add(s.startAfter); !IsStarted(old) && (now.Before(at) || s.errors.Mounts != nil) {
+	if at := new.StartTime.Add(s.startAfter); !IsStarted(old) && (now.Before(at) || s.errors.Mounts != nil || s.errors.Claims != "") {
 		new.Phase = corev1.PodPending
 		create(pod, new)
 		conditions(pod, new, now)

@@ -37,6 +37,9 @@ func (c *Cache) Check(ctx context.Context, u *Use, pod *corev1.Pod) (errors depe
 		if errors.Mounts = dependencies.Volumes(pod, c.find); errors.Mounts != nil {
 			return errors, true
 		}
+		if errors.Claims = dependencies.Claims(pod, c.find); errors.Claims != "" {
+			return errors, true
+		}
 	}
 	errors.Containers = c.configErrors(pod)
 	return errors, true

@@ -11,6 +11,7 @@ import (
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,6 +40,8 @@ func (c *Cache) watch(ctx context.Context, key dependencies.Key, o *object) {
 		watchOne(ctx, c, key, o, client.For[*storagev1.VolumeAttachment](c.Client), nil)
 	case dependencies.Bundle:
 		watchOne(ctx, c, key, o, client.For[*certificatesv1.ClusterTrustBundle](c.Client), nil)
+	case dependencies.ResourceClaim:
+		watchOne(ctx, c, key, o, client.For[*resourcev1.ResourceClaim](c.Client), isSettled)
 	case dependencies.Signer:
 		bundles := client.For[*certificatesv1.ClusterTrustBundle](c.Client)
 		have := map[string]*certificatesv1.ClusterTrustBundle{}
@@ -47,6 +50,14 @@ func (c *Cache) watch(ctx context.Context, key dependencies.Key, o *object) {
 			return false
 		})
 	}
+}
+
+// isSettled reports whether a ResourceClaim that was made for one pod is allocated and reserved for it.
+func isSettled(r *resourcev1.ResourceClaim) bool {
+	ref := metav1.GetControllerOfNoCopy(r)
+	return ref != nil && r.Status.Allocation != nil && slices.ContainsFunc(r.Status.ReservedFor, func(by resourcev1.ResourceClaimConsumerReference) bool {
+		return by.UID == ref.UID
+	})
 }
 
 // watchOne follows the object of a key. It also ends when final returns true for a version.

@@ -5,12 +5,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/internal/scheduler/devices"
 )
 
 // A Cluster holds the nodes and the pods on them, changed in place. One goroutine at a time uses
 // it.
 type Cluster struct {
 	Objects         Objects
+	devices         *devices.State
 	nodes           map[string]*NodeInfo
 	NodeInfos       []*NodeInfo // existing nodes
 	pods            map[types.UID]*PodInfo
@@ -35,6 +38,7 @@ type Cluster struct {
 func NewCluster(o Objects) *Cluster {
 	return &Cluster{
 		Objects:         o,
+		devices:         devices.NewState(),
 		nodes:           map[string]*NodeInfo{},
 		pods:            map[types.UID]*PodInfo{},
 		podsByNamespace: map[string]map[types.UID]*PodInfo{},
@@ -48,6 +52,9 @@ func NewCluster(o Objects) *Cluster {
 		existingTerms:   existingTerms{byKey: map[existingTermKey]*ExistingTerm{}},
 	}
 }
+
+// DevicesOf returns the model of the devices of a cluster.
+func DevicesOf(c *Cluster) *devices.State { return c.devices }
 
 // Len returns the number of nodes.
 func (c *Cluster) Len() int { return len(c.NodeInfos) }
@@ -112,7 +119,7 @@ func (c *Cluster) node(name string) *NodeInfo {
 	if n != nil {
 		return n
 	}
-	n = &NodeInfo{Name: name, Pods: map[types.UID]*PodInfo{}, index: -1}
+	n = &NodeInfo{Name: name, Pods: map[types.UID]*PodInfo{}, devices: c.devices, index: -1}
 	if k := len(c.free); k > 0 {
 		n.slot, c.free = c.free[k-1], c.free[:k-1]
 	} else {

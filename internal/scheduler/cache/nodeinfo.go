@@ -3,6 +3,8 @@ package cache
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/internal/scheduler/devices"
 )
 
 // A NodeInfo is a node with the pods on it. Plugins only read it.
@@ -20,12 +22,18 @@ type NodeInfo struct {
 	NoScheduleTaints       []corev1.Taint    // NoSchedule and NoExecute
 	PreferNoScheduleTaints []corev1.Taint    // PreferNoSchedule
 	Images                 map[string]*Image // by name
-	slot                   int               // its index in every tally
-	index                  int               // its index in Cluster.NodeInfos; -1: not there
+	devices                *devices.State
+	slot                   int // its index in every tally
+	index                  int // its index in Cluster.NodeInfos; -1: not there
 }
 
 // NumPods returns how many pods count on the node.
 func (n *NodeInfo) NumPods() int { return len(n.Pods) }
+
+// HasAsDevices reports whether the node has an extended resource not by its number, but as devices of a class.
+func (n *NodeInfo) HasAsDevices(resource corev1.ResourceName) bool {
+	return n.Allocatable.Other[resource] == 0 && n.devices.ClassOf(resource) != nil
+}
 
 func (n *NodeInfo) setNode(node *corev1.Node) {
 	n.Node = node

@@ -26,6 +26,7 @@ type PodInfo struct {
 	PreferredAffinityTerms    []AffinityTerm // of anti-affinity with negative weights
 	SpreadConstraints         []SpreadConstraint
 	Claims                    []string // names of PersistentVolumeClaims
+	ResourceClaims            []string // names of ResourceClaims, of those that exist according to the status
 	ParseError                error    // the first malformed rule
 	NodeInfo                  *NodeInfo
 	StartTime                 *metav1.Time // nil: it has not started
@@ -54,6 +55,7 @@ func NewPodInfo(pod *corev1.Pod) *PodInfo {
 	p.StartTime = pod.Status.StartTime
 	p.HostPorts = hostPorts(pod)
 	p.Claims = claimNames(pod)
+	p.ResourceClaims = resourceClaimNames(pod)
 	for _, read := range []func() error{p.readNodeAffinity, p.readAffinity, p.readSpread} {
 		if err := read(); err != nil && p.ParseError == nil {
 			p.ParseError = fmt.Errorf("parsing pod: %w", err)

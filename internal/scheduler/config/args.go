@@ -60,6 +60,11 @@ type (
 		BindTimeoutSeconds *int64       `json:"bindTimeoutSeconds"`
 		Shape              []shapePoint `json:"shape"`
 	}
+	devicesArgs struct {
+		metav1.TypeMeta `json:",inline"`
+		FilterTimeout   *metav1.Duration `json:"filterTimeout"`
+		BindingTimeout  *metav1.Duration `json:"bindingTimeout"`
+	}
 	nodeAffinityArgs struct {
 		metav1.TypeMeta `json:",inline"`
 		AddedAffinity   *corev1.NodeAffinity `json:"addedAffinity"`
@@ -86,6 +91,7 @@ func readArgs(path *field.Path, list []pluginConfig) (*plugins.Args, []error) {
 			"VolumeBinding":                   a.readVolumes,
 			"DefaultPreemption":               a.readPreemption,
 			"NodeAffinity":                    a.readNodeAffinity,
+			"DynamicResources":                a.readDevices,
 		}[c.Name]
 		if !ok {
 			errs = append(errs, field.Invalid(path.Child("name"), c.Name, "no plugin of this scheduler takes arguments by this name"))

@@ -27,8 +27,8 @@ func describe(p framework.Profile) string {
 	return strings.Join(names, " ")
 }
 
-const defaultFilters = "NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread InterPodAffinity"
-const defaultScores = "TaintToleration=3 NodeAffinity=2 NodeResourcesFit=1 VolumeBinding=1 PodTopologySpread=2 InterPodAffinity=2 NodeResourcesBalancedAllocation=1 ImageLocality=1"
+const defaultFilters = "NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread InterPodAffinity DynamicResources"
+const defaultScores = "TaintToleration=3 NodeAffinity=2 NodeResourcesFit=1 VolumeBinding=1 PodTopologySpread=2 InterPodAffinity=2 DynamicResources=2 NodeResourcesBalancedAllocation=1 ImageLocality=1"
 
 func TestConfig(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
@@ -39,7 +39,7 @@ profiles:
     score:
       enabled: [{name: ImageLocality, weight: 7}]
       disabled: [{name: TaintToleration}]`,
-			defaultFilters + " | ImageLocality=7 NodeAffinity=2 NodeResourcesFit=1 VolumeBinding=1 PodTopologySpread=2 InterPodAffinity=2 NodeResourcesBalancedAllocation=1"},
+			defaultFilters + " | ImageLocality=7 NodeAffinity=2 NodeResourcesFit=1 VolumeBinding=1 PodTopologySpread=2 InterPodAffinity=2 DynamicResources=2 NodeResourcesBalancedAllocation=1"},
 		{"only two", `
 profiles:
 - plugins:
@@ -57,7 +57,7 @@ profiles:
     score:
       disabled: [{name: "*"}]
       enabled: [{name: NodeAffinity}]`,
-			strings.TrimSuffix(defaultFilters, " InterPodAffinity") + " | NodeAffinity=5"},
+			strings.Replace(defaultFilters, " InterPodAffinity", "", 1) + " | NodeAffinity=5"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o, err := Load([]byte(header + tc.text))
@@ -177,6 +177,8 @@ func TestBadConfig(t *testing.T) {
 		{"defaults that are the system's", args("PodTopologySpread", "{defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]}"), "when .defaultConstraints are not empty"},
 		{"default with a selector", args("PodTopologySpread", "{defaultingType: List, defaultConstraints: [{maxSkew: 0, topologyKey: zone, whenUnsatisfiable: Never, labelSelector: {}}]}"), "constraint must not define a selector"},
 		{"shape of storage", args("VolumeBinding", "{shape: [{utilization: 101, score: 1}]}"), "shape[0].utilization: Invalid value: 101: not in valid range [0, 100]"},
+		{"time to search devices", args("DynamicResources", "{filterTimeout: -1s}"), "filterTimeout: Invalid value: \"-1s\": must be zero or positive"},
+		{"time to bind devices", args("DynamicResources", "{bindingTimeout: 100ms}"), "must be at least 1 second"},
 		{"time to bind", args("VolumeBinding", "{bindTimeoutSeconds: -1}"), "should not be a negative value"},
 		{"no candidates", args("DefaultPreemption", "{minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0}"), "cannot be zero at the same time"},
 	} {

@@ -56,14 +56,14 @@ func newProfile(c profileConfig, args *plugins.Args) (framework.Profile, error) 
 	}
 	all := sets.everywhere()
 	p := framework.Profile{
-		Filters: plugins.Mandatory(),
-		// DefaultPreemption is the only plugin of postFilter.
+		Filters:      plugins.Mandatory(),
 		NoPreemption: !isOn(&sets.PostFilter, nil, all, "DefaultPreemption"),
 	}
 	p.MinCandidateNodesPercentage, p.MinCandidateNodesAbsolute = args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute
 	if c.SchedulerName != nil {
 		p.Name = *c.SchedulerName
 	}
+	args.Devices.NoPostFilter = !isOn(&sets.PostFilter, nil, all, "DynamicResources")
 	for _, name := range ordered(&sets.Filter, all) {
 		if k := plugins.Find(name); k != nil && k.Filter != nil && isOn(&sets.Filter, &sets.PreFilter, all, name) {
 			p.Filters = append(p.Filters, k.Filter(args))
@@ -190,8 +190,10 @@ func (s *pluginSets) check() error {
 		}
 	}
 	for point, set := range map[string]*pluginSet{"reserve": &s.Reserve, "preBind": &s.PreBind} {
-		if set.disables("VolumeBinding") && isOn(&s.Filter, &s.PreFilter, all, "VolumeBinding") {
-			return fmt.Errorf("plugin %q is disabled at %s alone, where it does what it promises at filter", "VolumeBinding", point)
+		for _, name := range []string{"VolumeBinding", "DynamicResources"} {
+			if set.disables(name) && isOn(&s.Filter, &s.PreFilter, all, name) {
+				return fmt.Errorf("plugin %q is disabled at %s alone, where it does what it promises at filter", name, point)
+			}
 		}
 	}
 	return nil

@@ -39,13 +39,36 @@ type Reserver interface {
 	Reserve(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) (Reservation, Status)
 }
 
-// A Reservation is the work that a Reserver has left to do for a pod; either function may be nil.
+// A Reservation is the work that a Reserver has left to do for a pod; each function may be nil.
 type Reservation struct {
-	// PreBind runs on a goroutine of its own, and may block. The pod is bound when all PreBind
-	// functions have returned without an error. It must not use the Cluster.
+	// PreBind runs on another goroutine. The pod is bound when all PreBind functions have returned
+	// without an error. It must not use the Cluster.
 	PreBind func(ctx context.Context) error
-	// Release is called after PreBind, once the pod is bound or will not be.
+	// Waits: PreBind may take longer than its requests, so it gets a goroutine of its own.
+	Waits bool
+	// Unreserve runs on another goroutine if the pod is not bound after all, and takes back the
+	// writes of PreBind. It must not use the Cluster.
+	Unreserve func(ctx context.Context)
+	// Release is called last, once the pod is bound or will not be.
 	Release func()
+}
+
+// A PreEnqueuer is a Filter that knows of some pods that they cannot be placed yet. They are not
+// tried, and have no condition that says so, until an event of theirs.
+type PreEnqueuer interface {
+	Filter
+	// PreEnqueue reports whether to try the pod.
+	PreEnqueue(c *cache.Cluster, p *cache.PodInfo) bool
+}
+
+// A PostFilter is a Filter that may help a pod that it has rejected on all nodes, before others are
+// preempted for it.
+type PostFilter interface {
+	Filter
+	// PostFilter returns a write that may make the pod fit, and its description in the pod's
+	// condition, or nil. The write runs on another goroutine; if it fails, the pod is
+	// tried again.
+	PostFilter(c *cache.Cluster, p *cache.PodInfo) (write func(context.Context) error, done string)
 }
 
 // A FilterFunc checks a node for the pod that was given to PreFilter.
@@ -58,6 +81,8 @@ type Status struct {
 	// Unresolvable: the pod would not fit even if the node were empty, so preemption is not
 	// helpful.
 	Unresolvable bool
+	// Failed: the reason is an error, which ends the attempt to place the pod.
+	Failed bool
 }
 
 // IsSuccess reports whether the node passes.
@@ -68,3 +93,6 @@ func Unschedulable(reason string) Status { return Status{Reasons: []string{reaso
 
 // Unresolvable is the Status of a node that would not fit even if it were empty.
 func Unresolvable(reason string) Status { return Status{Reasons: []string{reason}, Unresolvable: true} }
+
+// Failed is the Status of a check that met an error.
+func Failed(err error) Status { return Status{Reasons: []string{err.Error()}, Failed: true} }

@@ -16,6 +16,7 @@ type FitError struct {
 	Reasons    map[string]int    // how many nodes each reason holds for
 	Resolvable []*cache.NodeInfo // nodes that preemption may help
 	RejectedBy []Filter          // the filters that rejected the pod; empty: there are no nodes
+	PostFilter []string          // the results of PostFilter
 	Preemption string            // the result of the preemption attempt
 }
 
@@ -36,8 +37,12 @@ func (e *FitError) Error() string {
 		slices.Sort(counted)
 		fmt.Fprintf(&b, " %s.", strings.Join(counted, ", "))
 	}
+	after := e.PostFilter
 	if e.Preemption != "" {
-		b.WriteString(" " + e.Preemption)
+		after = append(slices.Clone(after), e.Preemption)
+	}
+	if len(after) > 0 {
+		b.WriteString(" " + strings.Join(after, ", "))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/config"
@@ -243,8 +244,9 @@ func TestFilters(t *testing.T) {
 		{name: "claim for one pod", objects: claims, nodes: zoned, there: []*corev1.Pod{st.Pod("q", st.On("b1"), st.Mounting("once"))}, pod: st.Pod("p", st.Mounting("once")),
 			err: "0/3 nodes are available: 3 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod."},
 
-		{name: "resource claim", nodes: st.Nodes(1), pod: st.Pod("p", func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }),
-			err: "0/1 nodes are available: pod has resource claims, which this scheduler does not allocate."},
+		{name: "resource claim", nodes: st.Nodes(1), pod: st.Pod("p", func(p *corev1.Pod) {
+			p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To("gpu")}}
+		}), err: `0/1 nodes are available: could not find ResourceClaim "default/gpu".`},
 
 		{name: "reasons add up", nodes: []*corev1.Node{st.Node("n1", st.Tainted("x", corev1.TaintEffectNoSchedule)), st.Node("n2"), st.Node("n3")},
 			pod: st.Pod("p", st.Requesting("cpu", "5")), err: "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu."},

@@ -15,6 +15,7 @@ import (
 type Placer struct {
 	framework.Profile
 	Metrics   *metrics.Profile // may be nil
+	failure   error            // the error that ended the search for feasible nodes
 	nextStart int              // the index, modulo the number of nodes, at which the next search starts
 	feasible  []*cache.NodeInfo
 	scorers   []weightedScorer
@@ -31,17 +32,25 @@ func (pl *Placer) Place(c *cache.Cluster, p *cache.PodInfo) (*cache.NodeInfo, er
 	nominated, back := c.SetAsideNominated(p)
 	defer back()
 	start := time.Now()
+	pl.failure = nil
 	checks, rejected := pl.preFilter(c, p)
-	start = pl.Metrics.Ran(metrics.PreFilter, statusOf(rejected), start)
+	start = pl.Metrics.Ran(metrics.PreFilter, pl.statusOf(rejected), start)
+	if pl.failure != nil {
+		return nil, pl.failure
+	}
 	if rejected != nil {
 		return nil, rejected
 	}
-	if nominated != nil && nominated.Node != nil && allow(checks, nominated) {
+	if nominated != nil && nominated.Node != nil && pl.allow(checks, nominated) {
 		pl.Metrics.Ran(metrics.Filter, metrics.Success, start)
 		return nominated, nil
 	}
 	among, by := pl.nodesToCheck(c, p)
 	found := pl.findFeasible(among, checks)
+	if pl.failure != nil {
+		pl.Metrics.Ran(metrics.Filter, metrics.Failed, start)
+		return nil, pl.failure
+	}
 	pl.Metrics.Ran(metrics.Filter, metrics.Success, start) // also when it rejects all nodes, as in kube-scheduler
 	if !found {
 		return nil, pl.diagnose(c, checks, among, by)
@@ -53,8 +62,10 @@ func (pl *Placer) Place(c *cache.Cluster, p *cache.PodInfo) (*cache.NodeInfo, er
 }
 
 // statusOf returns the result of the PreFilter plugins.
-func statusOf(rejected *framework.FitError) metrics.Status {
+func (pl *Placer) statusOf(rejected *framework.FitError) metrics.Status {
 	switch {
+	case pl.failure != nil:
+		return metrics.Failed
 	case rejected == nil:
 		return metrics.Success
 	case rejected.PreFilter.Unresolvable:
@@ -73,6 +84,9 @@ func (pl *Placer) preFilter(c *cache.Cluster, p *cache.PodInfo) ([]preparedFilte
 	checks := make([]preparedFilter, 0, len(pl.Filters))
 	for _, f := range pl.Filters {
 		check, v := f.PreFilter(c, p)
+		if v.Failed {
+			pl.failure = fmt.Errorf("running PreFilter plugin %q: %s", f.Name(), v.Reasons[0])
+		}
 		if !v.IsSuccess() {
 			return nil, &framework.FitError{Nodes: c.Len(), PreFilter: v, RejectedBy: []framework.Filter{f}}
 		}
@@ -115,9 +129,9 @@ func (pl *Placer) findFeasible(nodes []*cache.NodeInfo, checks []preparedFilter)
 		return false
 	}
 	want, seen := numFeasibleNodesToFind(&pl.Profile, len(nodes)), 0
-	for ; seen < len(nodes) && len(pl.feasible) < want; seen++ {
+	for ; seen < len(nodes) && len(pl.feasible) < want && pl.failure == nil; seen++ {
 		n := nodes[(pl.nextStart+seen)%len(nodes)]
-		if allow(checks, n) {
+		if pl.allow(checks, n) {
 			pl.feasible = append(pl.feasible, n)
 		}
 	}
@@ -125,9 +139,13 @@ func (pl *Placer) findFeasible(nodes []*cache.NodeInfo, checks []preparedFilter)
 	return len(pl.feasible) > 0
 }
 
-func allow(checks []preparedFilter, n *cache.NodeInfo) bool {
+// allow reports whether n passes all checks. An error in one of them is stored in pl.failure.
+func (pl *Placer) allow(checks []preparedFilter, n *cache.NodeInfo) bool {
 	for i := range checks {
-		if !checks[i].run(n).IsSuccess() {
+		if v := checks[i].run(n); !v.IsSuccess() {
+			if v.Failed {
+				pl.failure = fmt.Errorf("running %q filter plugin: %s", checks[i].filter.Name(), v.Reasons[0])
+			}
 			return false
 		}
 	}
@@ -199,7 +217,7 @@ func (pl *Placer) diagnose(c *cache.Cluster, checks []preparedFilter, among []*c
 			for _, reason := range v.Reasons {
 				e.Reasons[reason]++
 			}
-			if !v.Unresolvable {
+			if !v.Unresolvable && !v.Failed {
 				e.Resolvable = append(e.Resolvable, n)
 			}
 			if !slices.Contains(e.RejectedBy, checks[i].filter) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/dynamicresources"
 	"fairlead.dev/internal/scheduler/framework"
 )
 
@@ -21,6 +22,7 @@ type Args struct {
 	AddedPreferredAffinity             []cache.PreferredSchedulingTerm
 	MinCandidateNodesPercentage        int
 	MinCandidateNodesAbsolute          int
+	Devices                            dynamicresources.Plugin
 }
 
 func DefaultArgs() *Args {
@@ -33,5 +35,6 @@ func DefaultArgs() *Args {
 		StorageShape:                framework.Shape{{Utilization: 0, Score: 100}, {Utilization: 100, Score: 0}},
 		MinCandidateNodesPercentage: 10,
 		MinCandidateNodesAbsolute:   100,
+		Devices:                     dynamicresources.Plugin{FilterTimeout: 10 * time.Second, BindingTimeout: 10 * time.Minute},
 	}
 }

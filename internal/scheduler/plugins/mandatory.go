@@ -30,10 +30,7 @@ type unsupported struct{}
 func (unsupported) Name() string { return "Unsupported" }
 
 func (unsupported) PreFilter(_ *cache.Cluster, p *cache.PodInfo) (framework.FilterFunc, framework.Status) {
-	switch {
-	case len(p.Pod.Spec.ResourceClaims) > 0:
-		return nil, framework.Unresolvable("pod has resource claims, which this scheduler does not allocate")
-	case p.Pod.Spec.SchedulingGroup != nil:
+	if p.Pod.Spec.SchedulingGroup != nil {
 		return nil, framework.Unresolvable("pod belongs to a scheduling group, which this scheduler does not place")
 	}
 	return nil, success

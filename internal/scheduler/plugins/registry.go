@@ -3,6 +3,7 @@ package plugins
 import (
 	"slices"
 
+	"fairlead.dev/internal/scheduler/dynamicresources"
 	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/volumes"
 )
@@ -43,6 +44,9 @@ var All = []Plugin{
 		Score: func(a *Args) framework.Score {
 			return interPodScore{a.HardPodAffinityWeight, a.IgnorePreferredTermsOfExistingPods}
 		}},
+	{Name: "DynamicResources", Weight: 2,
+		Filter: func(a *Args) framework.Filter { return a.Devices },
+		Score:  func(a *Args) framework.Score { return dynamicresources.Score{Plugin: a.Devices} }},
 	{Name: "NodeResourcesBalancedAllocation", Weight: 1, Score: func(a *Args) framework.Score { return balanced{a.Balanced} }},
 	{Name: "ImageLocality", Weight: 1, Score: func(*Args) framework.Score { return imageLocality{} }},
 }

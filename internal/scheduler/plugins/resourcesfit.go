@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/framework"
@@ -45,9 +47,12 @@ func (f resourcesFit) PreFilter(_ *cache.Cluster, p *cache.PodInfo) (framework.F
 }
 
 func (resourcesFit) EventsToRegister() framework.EventKind {
-	return framework.NodeAdded | framework.NodeChanged | framework.PodRemoved
+	return framework.NodeAdded | framework.NodeChanged | framework.PodRemoved | framework.DeviceClassChanged
 }
 func (f resourcesFit) QueueingHint(p *cache.PodInfo, e *framework.ClusterEvent) bool {
+	if e.Kind == framework.DeviceClassChanged {
+		return offers(p, e.Class, e.OldClass)
+	}
 	if e.Node.Node == nil {
 		return false
 	}
@@ -76,7 +81,7 @@ func (f resourcesFit) insufficient(p *cache.PodInfo, n *cache.NodeInfo) (v frame
 	if len(p.Requests.Other) > 0 {
 		names := make([]corev1.ResourceName, 0, len(p.Requests.Other))
 		for name := range p.Requests.Other {
-			if !f.ignored.has(name) {
+			if !f.ignored.has(name) && !n.HasAsDevices(name) {
 				names = append(names, name)
 			}
 		}
@@ -86,4 +91,13 @@ func (f resourcesFit) insufficient(p *cache.PodInfo, n *cache.NodeInfo) (v frame
 		}
 	}
 	return v
+}
+
+// offers reports whether a new or changed class offers an extended resource of p that it did not offer before.
+func offers(p *cache.PodInfo, class, old *resourcev1.DeviceClass) bool {
+	explicit := corev1.ResourceName(ptr.Deref(class.Spec.ExtendedResourceName, ""))
+	if old == nil {
+		return p.Requests.Get(explicit) > 0 || p.Requests.Get(corev1.ResourceName(resourcev1.ResourceDeviceClassPrefix+class.Name)) > 0
+	}
+	return string(explicit) != ptr.Deref(old.Spec.ExtendedResourceName, "") && p.Requests.Get(explicit) > 0
 }

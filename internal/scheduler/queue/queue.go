@@ -2,6 +2,7 @@ package queue
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -27,17 +28,20 @@ const (
 //	               while no pod is active
 //	errorBackoff   met an error; tried after its backoff
 //	unschedulable  did not fit; waits for an event that a QueueingHint approves
-//	gated          has scheduling gates; only in pods
+//	gated          has scheduling gates, or PreEnqueue rejects it; only in pods
 type Queue struct {
 	// Metrics counts the moves of pods; it may be nil.
-	Metrics                    *metrics.Metrics
+	Metrics *metrics.Metrics
+	// PreEnqueue reports whether to try a pod, which is gated otherwise; nil: try all.
+	PreEnqueue                 func(*cache.PodInfo) bool
 	initialBackoff, maxBackoff time.Duration // of backoff
 	pods                       map[types.UID]*QueuedPodInfo
 	active                     podHeap
-	backoff                    podHeap                                          // pods that did not fit and have been moved by an event
-	errorBackoff               podHeap                                          // pods that met an error
-	unschedulable              podHeap                                          // pods that did not fit, by the time of the attempt
-	rejectedBy                 map[framework.Filter]map[*QueuedPodInfo]struct{} // unschedulable pods by the filters that rejected them; nil: there were no nodes
+	backoff                    podHeap                                              // pods that did not fit and have been moved by an event
+	errorBackoff               podHeap                                              // pods that met an error
+	unschedulable              podHeap                                              // pods that did not fit, by the time of the attempt
+	rejectedBy                 map[framework.Filter]map[*QueuedPodInfo]struct{}     // unschedulable pods by the filters that rejected them; nil: there were no nodes
+	byClaim                    map[types.NamespacedName]map[*QueuedPodInfo]struct{} // gated and unschedulable pods by their ResourceClaims
 	seq                        uint64
 }
 
@@ -54,12 +58,13 @@ type QueuedPodInfo struct {
 	unschedulableSince time.Time
 	Latest             *cache.PodInfo // a newer version of an assumed pod
 	NominatedNode      string         // where it waits for its victims to leave
+	indexed            *cache.PodInfo // the version by which it is in Queue.byClaim; nil: it is not there
 	heap               *podHeap
 	index              int
 }
 
 func New(first, last time.Duration) *Queue {
-	q := &Queue{initialBackoff: first, maxBackoff: last, pods: map[types.UID]*QueuedPodInfo{}, rejectedBy: map[framework.Filter]map[*QueuedPodInfo]struct{}{}}
+	q := &Queue{initialBackoff: first, maxBackoff: last, pods: map[types.UID]*QueuedPodInfo{}, rejectedBy: map[framework.Filter]map[*QueuedPodInfo]struct{}{}, byClaim: map[types.NamespacedName]map[*QueuedPodInfo]struct{}{}}
 	q.active.less = func(a, b *QueuedPodInfo) bool {
 		if a.PodInfo.Priority != b.PodInfo.Priority {
 			return a.PodInfo.Priority > b.PodInfo.Priority
@@ -115,16 +120,24 @@ func (q *Queue) EndNomination(uid types.UID, now time.Time) {
 	}
 }
 
-// Refresh stores a version of a pod that does not change where it fits.
-func (q *Queue) Refresh(p *cache.PodInfo) {
-	if w := q.pods[p.Pod.UID]; w != nil {
-		w.PodInfo = p
+// Refresh stores a version of a pod with another status. One that names other ResourceClaims may make it fit.
+func (q *Queue) Refresh(p *cache.PodInfo, now time.Time) {
+	w := q.pods[p.Pod.UID]
+	if w == nil {
+		return
+	}
+	same := slices.Equal(w.PodInfo.ResourceClaims, p.ResourceClaims)
+	w.PodInfo = p
+	if !same && w.indexed != nil {
+		q.awake(w, podChanged, now)
 	}
 }
 
 // activate makes a pod active because of an event, unless it is gated.
 func (q *Queue) activate(w *QueuedPodInfo, event string) {
-	if len(w.PodInfo.Pod.Spec.SchedulingGates) > 0 {
+	q.unindex(w)
+	if len(w.PodInfo.Pod.Spec.SchedulingGates) > 0 || q.PreEnqueue != nil && !q.PreEnqueue(w.PodInfo) {
+		q.index(w)
 		q.Metrics.Entered(metrics.Gated, event)
 		return
 	}
@@ -141,6 +154,7 @@ func (q *Queue) Delete(uid types.UID) {
 		return
 	}
 	delete(q.pods, uid)
+	q.unindex(w)
 	if w.heap == &q.unschedulable {
 		q.removeUnschedulable(w)
 	} else if w.heap != nil {

@@ -34,6 +34,7 @@ func (q *Queue) AddUnschedulable(w *QueuedPodInfo, by []framework.Filter, now ti
 	}
 	q.Metrics.Entered(metrics.Unschedulable, attemptFailed)
 	q.unschedulable.push(w)
+	q.index(w)
 }
 
 // AddAfterError puts a pod back that met an error.
@@ -59,6 +60,7 @@ func (q *Queue) removeUnschedulable(w *QueuedPodInfo) {
 		q.countRejected(w, f, -1)
 	}
 	w.rejectedBy = nil
+	q.unindex(w)
 	heap.Remove(&q.unschedulable, w.index)
 }
 
@@ -83,6 +85,11 @@ func (q *Queue) requeue(w *QueuedPodInfo, event string, now time.Time) {
 
 // MoveOnEvent moves the unschedulable pods that the event may make fit.
 func (q *Queue) MoveOnEvent(e *framework.ClusterEvent, now time.Time) {
+	if e.Kind == framework.ResourceClaimChanged {
+		if q.claimChanged(e, now); !e.FreesDevices() {
+			return
+		}
+	}
 	for f, pods := range q.rejectedBy {
 		if f == nil && e.Kind != framework.NodeAdded || f != nil && !f.EventsToRegister().Has(e.Kind) {
 			continue

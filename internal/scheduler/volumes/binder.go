@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/client"
 
+	"fairlead.dev/internal/scheduler/bell"
 	"fairlead.dev/internal/scheduler/cache"
 )
 
@@ -20,7 +21,7 @@ type Binder struct {
 	claims  client.Resource[*corev1.PersistentVolumeClaim]
 	volumes client.Resource[*corev1.PersistentVolume]
 	objects cache.Objects
-	bell    bell // rings when claims or volumes have changed
+	bell    bell.Bell // rings when claims or volumes have changed
 }
 
 // NewBinder returns a binder that writes through c and reads from objects.
@@ -33,7 +34,7 @@ func NewBinder(c *client.Client, objects cache.Objects) *Binder {
 }
 
 // Changed wakes the calls of BindVolumes to look at claims and volumes again.
-func (o *Binder) Changed() { o.bell.ring() }
+func (o *Binder) Changed() { o.bell.Ring() }
 
 // BindVolumes writes the choices, each conditional on the version that the choice was made on: the
 // claim into the volume, or the node onto the claim. Then it waits until the volume controller has
@@ -53,7 +54,7 @@ func (o *Binder) BindVolumes(ctx context.Context, node *corev1.Node, choices []c
 		}
 	}
 	for {
-		changed := o.bell.wait()
+		changed := o.bell.Wait()
 		bound, err := o.boundTo(node, choices)
 		if err != nil {
 			return fmt.Errorf("binding volumes: %w", err)
