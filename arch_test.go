@@ -117,6 +117,7 @@ var schedulerFloors = map[string]int{
 	"framework":        3,
 	"schedulertest":    3,
 	"dynamicresources": 4,
+	"extenders":        4,
 	"placement":        4,
 	"queue":            4,
 	"volumes":          4,

@@ -16,7 +16,12 @@ import (
 func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 	pod, profile, start := p.PodInfo.Pod, s.profileOf(p.QueuedPodInfo), time.Now()
 	s.reports.cancel(ctx, pod.UID)
+	bindError := func(err error) error { return fmt.Errorf("running Bind plugin %q: %w", "DefaultBinder", err) }
 	err := traced(ctx, s.pods, pod, func(ctx context.Context) error {
+		if bound, err := s.bindByExtender(ctx, p); bound {
+			bindError = func(err error) error { return err }
+			return err
+		}
 		return s.pods.Namespace(pod.Namespace).CreateSubresource(ctx, pod.Name, "binding", &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 			Target:     corev1.ObjectReference{Kind: "Node", Name: p.node},
@@ -28,7 +33,7 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 	profile.Metrics.Ran(metrics.Bind, metrics.StatusOf(err), start)
 	if err != nil {
 		p.takeBack(ctx)
-		s.send(func() { s.handleBindingError(p, fmt.Errorf("running Bind plugin %q: %w", "DefaultBinder", err)) })
+		s.send(func() { s.handleBindingError(p, bindError(err)) })
 		return
 	}
 	profile.Metrics.Bound(p.Attempts, p.Began, p.First)

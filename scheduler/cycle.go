@@ -11,10 +11,24 @@ import (
 	"fairlead.dev/internal/scheduler/queue"
 )
 
-// schedule runs one scheduling cycle: it gives the pod a node, or puts the pod back.
+// schedule runs one scheduling cycle: it gives the pod a node, or puts the pod back. A pod in which extenders are interested
+// gets its node when they have answered.
 func (s *Scheduler) schedule(ctx context.Context, w *queue.QueuedPodInfo) {
+	if len(s.interested(w.PodInfo.Pod)) > 0 {
+		s.consult(ctx, w)
+		return
+	}
+	s.place(ctx, w)
+}
+
+// place gives the pod a node, or puts it back.
+func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo) {
 	profile := s.profileOf(w)
 	n, err := profile.Place(s.cluster, w.PodInfo)
+	if isStale(err) {
+		s.queue.Again(w)
+		return
+	}
 	if err != nil {
 		s.handleUnschedulable(ctx, w, err)
 		return

@@ -16,6 +16,9 @@
 // A pod with a requirement that this scheduler does not support (gangs) stays Pending with a message
 // about it; the requirement is never ignored.
 //
+// Extenders of a configuration are asked over HTTP about the pods that concern them, on goroutines of their own and about one
+// pod at a time. Other pods are placed meanwhile, so the answer counts as a further filter and score when it comes.
+//
 // # The plugin API
 //
 // The names and the order of the steps are those of kube-scheduler's framework. The differences:

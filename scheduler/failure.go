@@ -24,8 +24,9 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	}
 	helps := s.postFilter(w, fit)
 	var room *placement.Candidate
+	var rooms []*placement.Candidate // of which extenders choose
 	if !s.profileOf(w).NoPreemption && fit.Nodes > 0 {
-		room = s.preempt(w, fit)
+		room, rooms = s.preempt(w, fit)
 	}
 	waits := room == nil && placement.IneligibleToPreempt(s.cluster, w.PodInfo, fit) != "" && w.NominatedNode != "" // for its victims
 	if room != nil {
@@ -44,6 +45,9 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 				s.send(func() { s.queue.Retry(uid, time.Now()) })
 			}
 		})
+	}
+	if rooms != nil {
+		s.consultOnPreemption(ctx, w.PodInfo, fit.Error(), rooms)
 	}
 	if room != nil {
 		pod := w.PodInfo.Pod // w belongs to the loop
@@ -66,18 +70,23 @@ func (s *Scheduler) postFilter(w *queue.QueuedPodInfo, fit *framework.FitError) 
 	return writes
 }
 
-// preempt looks for a node that fits the pod after evictions; nil if there is none.
-func (s *Scheduler) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) *placement.Candidate {
+// preempt looks for a node that fits the pod after evictions, or returns nil. If extenders have a say in it, it returns
+// the candidates for them.
+func (s *Scheduler) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) (room *placement.Candidate, rooms []*placement.Candidate) {
 	profile, start := s.profileOf(w), time.Now()
-	room := profile.Preempt(s.cluster, w.PodInfo, fit)
-	if room == nil {
+	rooms = profile.Candidates(s.cluster, w.PodInfo, fit)
+	if len(rooms) == 0 {
 		profile.Metrics.Ran(metrics.PostFilter, metrics.Rejected, start)
 		profile.Metrics.Preempted(false, 0)
-		return nil
+		return nil, nil
 	}
 	profile.Metrics.Ran(metrics.PostFilter, metrics.Success, start)
+	if s.preemptsByExtender(w.PodInfo.Pod) {
+		return nil, rooms
+	}
+	room = placement.Best(rooms)
 	profile.Metrics.Preempted(true, len(room.Victims))
-	return room
+	return room, nil
 }
 
 // endPodNomination ends a pod's nomination.

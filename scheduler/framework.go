@@ -5,6 +5,7 @@ import (
 
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/config"
+	"fairlead.dev/internal/scheduler/extenders"
 	"fairlead.dev/internal/scheduler/framework"
 )
 
@@ -45,6 +46,8 @@ type (
 	EventKind = framework.EventKind
 	// A FitError explains why no node is feasible for a pod.
 	FitError = framework.FitError
+	// An Extender is a program that filters and scores nodes, preempts and binds pods over HTTP.
+	Extender = extenders.Extender
 	// A Profile configures how the pods of one schedulerName are placed.
 	Profile = framework.Profile
 )

@@ -19,6 +19,8 @@ type Options struct {
 	// PodInitialBackoff is the wait of a pod after its first failed attempt, and PodMaxBackoff the
 	// longest wait, after doubling with each attempt; 1 s and 10 s if zero.
 	PodInitialBackoff, PodMaxBackoff time.Duration
+	// Extenders are asked about pods in this order; LoadConfig makes them.
+	Extenders []*Extender
 	// BindWorkers is how many bindings are posted concurrently; 32 if zero.
 	BindWorkers int
 	// ReportWorkers is how many pod conditions are written concurrently; 4 if zero.

@@ -56,8 +56,7 @@ func isTerminal(pod *corev1.Pod) bool {
 
 // addPending adds a pod without a node to the queue.
 func (s *Scheduler) addPending(p *cache.PodInfo) {
-	if a := s.assumed[p.Pod.UID]; a != nil {
-		a.Latest = p
+	if s.updateTaken(p) {
 		return
 	}
 	if node := p.Pod.Status.NominatedNodeName; node != "" && !s.queue.Has(p.Pod.UID) {
@@ -72,11 +71,22 @@ func (s *Scheduler) addPending(p *cache.PodInfo) {
 }
 
 func (s *Scheduler) refreshPending(p *cache.PodInfo) {
+	if !s.updateTaken(p) {
+		s.queue.Refresh(p, time.Now())
+	}
+}
+
+// updateTaken keeps the new version of a pod that has been taken out of the queue; false if it has not.
+func (s *Scheduler) updateTaken(p *cache.PodInfo) bool {
 	if a := s.assumed[p.Pod.UID]; a != nil {
 		a.Latest = p
-		return
+		return true
 	}
-	s.queue.Refresh(p, time.Now())
+	if w := s.asking.about(p.Pod.UID); w != nil {
+		w.Latest = p
+		return true
+	}
+	return false
 }
 
 func (s *Scheduler) setStartTime(pod *corev1.Pod) {
@@ -86,6 +96,7 @@ func (s *Scheduler) setStartTime(pod *corev1.Pod) {
 // addAssigned adds a pod with a node to the cluster; often it was assumed there.
 func (s *Scheduler) addAssigned(p *cache.PodInfo) {
 	s.queue.Delete(p.Pod.UID)
+	s.asking.drop(p.Pod.UID)
 	s.cluster.Withdraw(p.Pod.UID)
 	delete(s.assumed, p.Pod.UID)
 	old, from := s.cluster.RemovePod(p.Pod.UID)
@@ -102,6 +113,7 @@ func (s *Scheduler) addAssigned(p *cache.PodInfo) {
 
 func (s *Scheduler) deletePod(pod *corev1.Pod) {
 	s.queue.Delete(pod.UID)
+	s.asking.drop(pod.UID)
 	s.cluster.Withdraw(pod.UID)
 	if a := s.assumed[pod.UID]; a != nil && a.cancel != nil {
 		a.cancel() // stop waiting for its volumes

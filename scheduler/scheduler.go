@@ -1,8 +1,11 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -22,6 +25,7 @@ import (
 // A Scheduler assigns pods to nodes. Make it with New, start it with Run.
 type Scheduler struct {
 	options    Options
+	log        *slog.Logger
 	metrics    *metrics.Metrics
 	pods       client.Resource[*corev1.Pod]
 	objects    *objects
@@ -37,6 +41,7 @@ type Scheduler struct {
 	queue    *queue.Queue
 	profiles map[string]*profile // read-only
 	assumed  map[types.UID]*assumedPod
+	asking   asking
 }
 
 // profile is a Profile in use.
@@ -54,6 +59,7 @@ func New(env controller.Env, o Options) *Scheduler {
 	o = o.complete()
 	s := &Scheduler{
 		options:  o,
+		log:      cmp.Or(env.Log, slog.Default()),
 		metrics:  o.Metrics.counts,
 		pods:     client.For[*corev1.Pod](env.Client),
 		objects:  newObjects(env.Client, env.Informers, o),
@@ -67,6 +73,10 @@ func New(env controller.Env, o Options) *Scheduler {
 	s.queue.Metrics = s.metrics
 	host, _ := os.Hostname()
 	for _, p := range o.Profiles {
+		if len(o.Extenders) > 0 {
+			p.Filters = append(slices.Clone(p.Filters), &s.asking.plugin)
+			p.Scores = append(slices.Clone(p.Scores), framework.WeightedScore{Score: &s.asking.plugin, Weight: 1})
+		}
 		made := &profile{Placer: placement.Placer{Profile: p, Metrics: s.metrics.Profile(p.Name)}, events: env.Recorder.From(p.Name, p.Name+"-"+host)}
 		for _, f := range p.Filters {
 			if e, ok := f.(framework.PreEnqueuer); ok {

@@ -110,7 +110,7 @@ func newScheduler() *cobra.Command {
 }
 
 func registerScheduling(flags *pflag.FlagSet, path *string) {
-	flags.StringVar(path, "scheduler-config", "", "file with a KubeSchedulerConfiguration: profiles, plugins, weights and their arguments, backoff")
+	flags.StringVar(path, "scheduler-config", "", "file with a KubeSchedulerConfiguration: profiles, plugins, weights and their arguments, backoff, extenders")
 }
 
 // loadScheduling reads the file of the flag above; without one all is by default.

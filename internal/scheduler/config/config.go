@@ -9,19 +9,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 	"sigs.k8s.io/yaml"
 
+	"fairlead.dev/internal/scheduler/extenders"
 	"fairlead.dev/internal/scheduler/framework"
 )
 
 // configuration is a KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1.
 type configuration struct {
 	metav1.TypeMeta          `json:",inline"`
-	PercentageOfNodesToScore *int32          `json:"percentageOfNodesToScore"`
-	PodInitialBackoffSeconds *int64          `json:"podInitialBackoffSeconds"`
-	PodMaxBackoffSeconds     *int64          `json:"podMaxBackoffSeconds"`
-	Profiles                 []profileConfig `json:"profiles"`
-	Extenders                []any           `json:"extenders"`
+	PercentageOfNodesToScore *int32              `json:"percentageOfNodesToScore"`
+	PodInitialBackoffSeconds *int64              `json:"podInitialBackoffSeconds"`
+	PodMaxBackoffSeconds     *int64              `json:"podMaxBackoffSeconds"`
+	Profiles                 []profileConfig     `json:"profiles"`
+	Extenders                []configv1.Extender `json:"extenders"`
 
 	// Fields without effect: one goroutine schedules pods, and the connection and the leader
 	// election are flags of the program.
@@ -48,6 +50,7 @@ type pluginConfig struct {
 // Configuration is a checked KubeSchedulerConfiguration.
 type Configuration struct {
 	Profiles                   []framework.Profile
+	Extenders                  []*extenders.Extender
 	InitialBackoff, MaxBackoff time.Duration
 }
 
@@ -83,9 +86,9 @@ func (c *configuration) options() (o Configuration, errs []error) {
 		bad(field.Invalid(field.NewPath("podMaxBackoffSeconds"), most, "must be greater than or equal to PodInitialBackoffSeconds"))
 	}
 	o.InitialBackoff, o.MaxBackoff = time.Duration(initial)*time.Second, time.Duration(most)*time.Second
-	if len(c.Extenders) > 0 {
-		bad(field.Forbidden(field.NewPath("extenders"), "extenders are not called by this scheduler"))
-	}
+	var extenderErrs []error
+	o.Extenders, extenderErrs = newExtenders(field.NewPath("extenders"), c.Extenders)
+	errs = append(errs, extenderErrs...)
 	if c.Parallelism != nil && *c.Parallelism <= 0 {
 		bad(field.Invalid(field.NewPath("parallelism"), *c.Parallelism, "should be an integer value greater than zero"))
 	}
@@ -117,6 +120,7 @@ func (c *configuration) options() (o Configuration, errs []error) {
 		seen[*p.SchedulerName] = path
 		args, argErrs := readArgs(path.Child("pluginConfig"), p.PluginConfig)
 		errs = append(errs, argErrs...)
+		ignoreManaged(args, o.Extenders)
 		profile, err := newProfile(p, args)
 		if err != nil {
 			bad(fmt.Errorf("%s: %w", path.Child("plugins"), err))

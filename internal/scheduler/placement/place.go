@@ -26,39 +26,57 @@ type Placer struct {
 // Place chooses the best feasible node for p. The error is a *FitError if no node is feasible.
 func (pl *Placer) Place(c *cache.Cluster, p *cache.PodInfo) (*cache.NodeInfo, error) {
 	c.Tick()
-	if c.Len() == 0 {
-		return nil, &framework.FitError{}
-	}
 	nominated, back := c.SetAsideNominated(p)
 	defer back()
-	start := time.Now()
-	pl.failure = nil
-	checks, rejected := pl.preFilter(c, p)
-	start = pl.Metrics.Ran(metrics.PreFilter, pl.statusOf(rejected), start)
-	if pl.failure != nil {
-		return nil, pl.failure
-	}
-	if rejected != nil {
-		return nil, rejected
-	}
-	if nominated != nil && nominated.Node != nil && pl.allow(checks, nominated) {
-		pl.Metrics.Ran(metrics.Filter, metrics.Success, start)
-		return nominated, nil
-	}
-	among, by := pl.nodesToCheck(c, p)
-	found := pl.findFeasible(among, checks)
-	if pl.failure != nil {
-		pl.Metrics.Ran(metrics.Filter, metrics.Failed, start)
-		return nil, pl.failure
-	}
-	pl.Metrics.Ran(metrics.Filter, metrics.Success, start) // also when it rejects all nodes, as in kube-scheduler
-	if !found {
-		return nil, pl.diagnose(c, checks, among, by)
+	if err := pl.search(c, p, nominated); err != nil {
+		return nil, err
 	}
 	if len(pl.feasible) == 1 {
 		return pl.feasible[0], nil
 	}
 	return pl.selectNode(c, p), nil
+}
+
+// Feasible returns the nodes among which Place would choose. They are valid until the next call of a method.
+func (pl *Placer) Feasible(c *cache.Cluster, p *cache.PodInfo) ([]*cache.NodeInfo, error) {
+	c.Tick()
+	nominated, back := c.SetAsideNominated(p)
+	defer back()
+	err := pl.search(c, p, nominated)
+	return pl.feasible, err
+}
+
+// search fills pl.feasible with one node or more, or returns an error. A feasible nominated node is the only one.
+func (pl *Placer) search(c *cache.Cluster, p *cache.PodInfo, nominated *cache.NodeInfo) error {
+	if c.Len() == 0 {
+		return &framework.FitError{}
+	}
+	start := time.Now()
+	pl.failure = nil
+	checks, rejected := pl.preFilter(c, p)
+	start = pl.Metrics.Ran(metrics.PreFilter, pl.statusOf(rejected), start)
+	if pl.failure != nil {
+		return pl.failure
+	}
+	if rejected != nil {
+		return rejected
+	}
+	if nominated != nil && nominated.Node != nil && pl.allow(checks, nominated) {
+		pl.Metrics.Ran(metrics.Filter, metrics.Success, start)
+		pl.feasible = append(pl.feasible[:0], nominated)
+		return nil
+	}
+	among, by := pl.nodesToCheck(c, p)
+	found := pl.findFeasible(among, checks)
+	if pl.failure != nil {
+		pl.Metrics.Ran(metrics.Filter, metrics.Failed, start)
+		return pl.failure
+	}
+	pl.Metrics.Ran(metrics.Filter, metrics.Success, start) // also when it rejects all nodes, as in kube-scheduler
+	if !found {
+		return pl.diagnose(c, checks, among, by)
+	}
+	return nil
 }
 
 // statusOf returns the result of the PreFilter plugins.

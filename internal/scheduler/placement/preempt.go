@@ -17,7 +17,7 @@ import (
 type Candidate struct {
 	Node       *cache.NodeInfo
 	Victims    []*cache.PodInfo // most important first
-	violations int              // how many disruption budgets its victims violate
+	Violations int              // how many disruption budgets its victims violate
 }
 
 // Preempt looks for the node on which p fits after the least harmful evictions, among e.Resolvable.
@@ -35,6 +35,11 @@ type Candidate struct {
 // and the most important victim of n2, priority 2, is less important than that of n1,
 // priority 5: n2 is chosen, although it has more victims.
 func (pl *Placer) Preempt(c *cache.Cluster, p *cache.PodInfo, e *framework.FitError) *Candidate {
+	return Best(pl.Candidates(c, p, e))
+}
+
+// Candidates returns the nodes among which Preempt chooses, as many as the profile wants of a large cluster.
+func (pl *Placer) Candidates(c *cache.Cluster, p *cache.PodInfo, e *framework.FitError) (all []*Candidate) {
 	if !e.PreFilter.IsSuccess() {
 		return nil
 	}
@@ -49,7 +54,6 @@ func (pl *Placer) Preempt(c *cache.Cluster, p *cache.PodInfo, e *framework.FitEr
 		why.Reasons["Preemption is not helpful for scheduling"] = hopeless
 	}
 	enough := max(c.Len()*pl.MinCandidateNodesPercentage/100, pl.MinCandidateNodesAbsolute, 1)
-	var best *Candidate
 	first := 0
 	if len(e.Resolvable) > 0 {
 		first = rand.IntN(len(e.Resolvable))
@@ -60,18 +64,25 @@ func (pl *Placer) Preempt(c *cache.Cluster, p *cache.PodInfo, e *framework.FitEr
 		for _, reason := range reasons {
 			why.Reasons[reason]++
 		}
-		if v == nil {
-			continue
+		if v != nil {
+			all = append(all, v)
 		}
-		if best == nil || v.less(best) {
-			best = v
-		}
-		if enough--; enough == 0 {
+		if len(all) == enough {
 			break
 		}
 	}
-	if best == nil {
+	if len(all) == 0 {
 		e.Preemption = "preemption: " + why.Error()
+	}
+	return all
+}
+
+// Best returns the least harmful candidate; nil if there is none.
+func Best(all []*Candidate) (best *Candidate) {
+	for _, v := range all {
+		if best == nil || v.less(best) {
+			best = v
+		}
 	}
 	return best
 }
@@ -136,7 +147,7 @@ func (pl *Placer) dryRunPreemption(c *cache.Cluster, p *cache.PodInfo, n *cache.
 			c.RemovePod(other.Pod.UID)
 			e.Victims = append(e.Victims, other)
 			if i == 0 {
-				e.violations++
+				e.Violations++
 			}
 		}
 	}
@@ -196,7 +207,7 @@ func (a *Candidate) less(b *Candidate) bool {
 		return len(a.Victims) < len(b.Victims)
 	}
 	return cmp.Or(
-		cmp.Compare(a.violations, b.violations),
+		cmp.Compare(a.Violations, b.Violations),
 		cmp.Compare(a.Victims[0].Priority, b.Victims[0].Priority),
 		cmp.Compare(sum(a), sum(b)),
 		cmp.Compare(len(a.Victims), len(b.Victims)),

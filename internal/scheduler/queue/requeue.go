@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/metrics"
 )
@@ -43,6 +45,23 @@ func (q *Queue) AddAfterError(w *QueuedPodInfo, now time.Time) {
 	w.backoffUntil = now.Add(q.backoffAfter(w.Attempts))
 	q.errorBackoff.push(w)
 	q.Metrics.Entered(metrics.Backoff, attemptFailed)
+}
+
+// Again makes a pod active that was taken out, because its attempt came to nothing for a reason that is gone.
+func (q *Queue) Again(w *QueuedPodInfo) {
+	q.pods[w.PodInfo.Pod.UID] = w
+	q.activate(w, attemptFailed)
+}
+
+// Nominate sets the node on which an unschedulable pod waits for its victims to leave. It returns false if the pod is not
+// unschedulable any more.
+func (q *Queue) Nominate(uid types.UID, node string) bool {
+	w := q.pods[uid]
+	if w == nil || w.heap != &q.unschedulable {
+		return false
+	}
+	w.NominatedNode = node
+	return true
 }
 
 func (q *Queue) backoffAfter(attempts int) time.Duration {
