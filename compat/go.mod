@@ -20,7 +20,7 @@ require (
 	k8s.io/utils v0.0.0-20260210185600-b8788abfbbc2
 )
 
-require github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+require github.com/go-jose/go-jose/v4 v4.1.8
 
 require (
 	cel.dev/expr v0.25.1 // indirect
