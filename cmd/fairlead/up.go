@@ -315,6 +315,9 @@ func (f serveFlags) start(ctx context.Context, state *controlplane.State) (*cont
 	if f.hosts || f.stdin {
 		o.Host = clusters.New(clusters.Options{API: o.API, Clock: o.Clock, Network: o.Network, Faults: f.faults, Log: slog.Default()})
 	}
+	if f.runs != nil {
+		o.Renewed = f.runs.renew
+	}
 	if f.runs != nil && f.runs.port != nil {
 		o.Listener = f.runs.port.lease()
 	}

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/client/report"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/cabundle"
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/volumes"
@@ -108,7 +109,7 @@ func apart(ctx context.Context, config *rest.Config, elect *leader.Timing, name 
 	return part(ctx, clientSide{
 		wire:     func(string) (*client.Client, error) { return c, nil },
 		log:      slog.New(outageLog{slog.Default().Handler()}),
-		settings: settings{caBundle: ca},
+		settings: settings{caBundle: cabundle.Fixed(ca)},
 		elect:    elect,
 	})
 }
@@ -254,12 +255,14 @@ type ControllerOptions struct {
 // ends. With elect, one of all processes with the lease's name works at a time; without,
 // this one works whatever others do. The same holds for RunScheduler and RunNodes.
 func RunControllers(ctx context.Context, config *rest.Config, o ControllerOptions, elect *leader.Timing) error {
-	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) (err error) {
+	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) error {
 		s.settings.signing, s.settings.ranges = o.Signing.Certificates, o.Ranges
 		if o.Signing.Tokens != nil {
-			if s.settings.tokens, err = token.NewSecretSigner(o.Signing.Tokens); err != nil {
+			tokens, err := token.NewSecretSigner(o.Signing.Tokens)
+			if err != nil {
 				return err
 			}
+			s.settings.signToken = tokens.Sign
 		}
 		return s.controllers(ctx, o.List)
 	})

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/client/leader"
 	"fairlead.dev/internal/controllers/nodeipam"
+	"fairlead.dev/internal/controlplane/kubeconfig"
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/internal/resource/gates"
@@ -132,6 +133,8 @@ type Options struct {
 	CBOR bool
 	// Kubeconfig is where to write the kubeconfig; "" is a file in DataDir.
 	Kubeconfig string
+	// Renewed, if not nil, is called after the kubeconfig was written with renewed certificates, by one goroutine at a time.
+	Renewed func(kubeconfig.Entry) error
 	// Context is the name of the kubeconfig's context; "" is kubeconfig.Context.
 	Context string
 
