@@ -67,7 +67,7 @@ var DefaultServiceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 
 const DefaultIssuer = "https://kubernetes.default.svc.cluster.local"
 
-// setDefaults sets what is not configured to the values of a cluster made by kubeadm.
+// setDefaults sets all that is not configured to the values of a cluster made by kubeadm.
 func (a *Access) setDefaults() {
 	if a.Authorization.Types == nil {
 		a.Authorization.Types = []string{chain.Node, chain.RBAC}
@@ -183,7 +183,7 @@ func (a *Access) loadTokenKeys(c *credentials) error {
 	return nil
 }
 
-// under returns the credentials of a control plane that has an authority of its own and accepts what these have issued.
+// under returns the credentials of a control plane that has an authority of its own and accepts the credentials that these have issued.
 func (c credentials) under(authority *pki.Authority) credentials {
 	own := c
 	own.verifying = append(slices.Clip(c.verifying), c.tokenKey().Public())

@@ -253,7 +253,7 @@ type ControllerOptions struct {
 
 // RunControllers runs built-in controllers against any Kubernetes API server until ctx
 // ends. With elect, one of all processes with the lease's name works at a time; without,
-// this one works whatever others do. The same holds for RunScheduler and RunNodes.
+// this one works at once. The same holds for RunScheduler and RunNodes.
 func RunControllers(ctx context.Context, config *rest.Config, o ControllerOptions, elect *leader.Timing) error {
 	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) error {
 		s.settings.signing, s.settings.ranges = o.Signing.Certificates, o.Ranges

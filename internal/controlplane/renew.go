@@ -69,7 +69,7 @@ func (o Options) external() map[string]string {
 func (cp *ControlPlane) rotate(ctx context.Context, r pki.Rotation) error {
 	authority := cp.credentials.authority
 	if cp.sharesKeys() {
-		return rotateShared(ctx, cp.store, authority, r)
+		return errors.Join(rotateShared(ctx, cp.store, authority, r), cp.saveShared())
 	}
 	next, err := authority.Rotated(r)
 	if err != nil {

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"fairlead.dev/internal/controlplane/pki"
@@ -51,6 +52,16 @@ func (cp *ControlPlane) renewDue() error {
 func (cp *ControlPlane) sharesKeys() bool {
 	o := cp.options
 	return cp.base == nil && !o.InMemory && len(o.Etcd.Servers) > 0
+}
+
+// saveShared writes the shared keys to a data directory that has keys, which must be the same at the next start.
+func (cp *ControlPlane) saveShared() error {
+	dir := filepath.Join(cp.options.DataDir, pkiDir)
+	kept, err := pki.Kept(dir)
+	if err != nil || !kept {
+		return err
+	}
+	return cp.credentials.authority.Save(dir)
 }
 
 // rotateShared changes the keys of all servers of an etcd cluster.
@@ -127,5 +138,5 @@ func (cp *ControlPlane) adoptShared(ctx context.Context) error {
 	}
 	retired := authority.Retired()
 	authority.Adopt(shared)
-	return errors.Join(cp.publishTrust(ctx, bootstrap.ReconcileWithout(retired, authority.Trusted())), cp.rewriteClientFiles())
+	return errors.Join(cp.saveShared(), cp.publishTrust(ctx, bootstrap.ReconcileWithout(retired, authority.Trusted())), cp.rewriteClientFiles())
 }

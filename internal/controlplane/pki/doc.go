@@ -17,7 +17,7 @@
 //     the retired CA alone accept it.
 //   - The retired token key's public half verifies old tokens.
 //
-// The second one, Finish, drops what is retired.
+// The second one, Finish, drops the retired CA or key.
 //
 // # Files
 //

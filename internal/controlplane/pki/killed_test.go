@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestKilledWhileSaving: whatever number of the files has been replaced when the process ends, the directory has a usable
+// TestKilledWhileSaving: however many of the files have been replaced when the process ends, the directory has a usable
 // authority in which each CA is the former one or the new one, and the rotation can be completed.
 func TestKilledWhileSaving(t *testing.T) {
 	old, err := Load(t.TempDir())

@@ -35,7 +35,7 @@ func due(c *x509.Certificate, now time.Time) bool {
 	return now.After(c.NotAfter.Add(-c.NotAfter.Sub(c.NotBefore) / 3))
 }
 
-// get returns the last certificate, or issues one if there is none or it is due.
+// get returns the last certificate, or issues one if it is missing or due.
 func (l *leaves) get(of leaf, now time.Time, issue func() (*issued, error)) (*issued, error) {
 	l.Lock()
 	defer l.Unlock()

@@ -29,7 +29,7 @@ type Renewal struct {
 // Rotates reports whether keys change.
 func (r Renewal) Rotates() bool { return r.Rotation != Rotation{} }
 
-// Check returns an error for unknown names, and for a Renewal of nothing.
+// Check returns an error for unknown names, and for an empty Renewal.
 func (r Renewal) Check() error {
 	for _, name := range r.Names {
 		if !slices.Contains(Leaves, name) {
@@ -40,7 +40,7 @@ func (r Renewal) Check() error {
 	case !more && !r.Finish:
 		return fmt.Errorf("want names of certificates (%s), --all, --ca, --service-account-key or --finish", strings.Join(Leaves, ", "))
 	case more && r.Finish:
-		return errors.New("--finish goes alone: it ends what an earlier call has begun")
+		return errors.New("--finish goes alone: it ends the rotation that an earlier call has begun")
 	}
 	return nil
 }

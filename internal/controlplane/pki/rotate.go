@@ -13,7 +13,7 @@ type Rotation struct {
 	// CA begins a rotation of both CAs, and TokenKey one of the token key.
 	CA       bool `json:"ca,omitempty"`
 	TokenKey bool `json:"serviceAccountKey,omitempty"`
-	// Finish ends the trust in what is retired.
+	// Finish ends the trust in retired CAs and keys.
 	Finish bool `json:"finish,omitempty"`
 }
 
@@ -53,7 +53,7 @@ func (a *Authority) Rotated(r Rotation) (*Authority, error) {
 	return next, nil
 }
 
-// finish drops what is retired.
+// finish drops retired CAs and keys.
 func (a *Authority) finish() error {
 	own, front, tokens := a.current.Load(), a.front.current.Load(), a.tokens.Load()
 	if len(own.retired)+len(front.retired)+len(tokens.retired) == 0 {

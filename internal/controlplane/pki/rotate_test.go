@@ -43,7 +43,7 @@ func handshake(t *testing.T, server, client *pki.Authority, clientRoots, serverR
 	return errors.Join(err, <-served)
 }
 
-// reload returns what Load reads after a.Save.
+// reload saves an authority and loads it again.
 func reload(t *testing.T, a *pki.Authority, dir string) *pki.Authority {
 	t.Helper()
 	if err := a.Save(dir); err != nil {
