@@ -111,6 +111,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 		Flags:         o.Flags,
 		BookmarkEvery: o.pace().bookmarks,
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
+		MemoryLimit: o.MemoryLimit,
 		Fairness:    o.fairness(),
 		MoreMetrics: componentmetrics.Gatherer(slices.Concat(encryption.MetricPrefixes, chain.MetricPrefixes, jwt.MetricPrefixes)...),
 

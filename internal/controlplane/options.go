@@ -125,6 +125,8 @@ type Options struct {
 	AcceptTornTail bool
 	// MaxStoreBytes limits the keys and values of a store in memory; see local.Options.
 	MaxStoreBytes int64
+	// MemoryLimit is the memory in bytes that the process may take; see server.Config. 0 is no limit.
+	MemoryLimit int64
 	// WatchHistory limits, in bytes, the changes of each resource that are kept in memory
 	// for watches; 0 is watchcache's default. Watches that start earlier are served from
 	// the store.
