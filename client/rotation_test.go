@@ -103,8 +103,8 @@ func TestFilesOfAPodChange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			serving = &c
-			return a.CertificatePEM()
+			serving = c
+			return a.PEM()
 		}
 		write(ca, newAuthority())
 		write(token, []byte("one"))

@@ -123,7 +123,7 @@ func startSample(t *testing.T, g target) {
 	k.write(t, "tls.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: serving.Certificate[0]})))
 	k.write(t, "tls.key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
 	address, port := freeAddress(t)
-	k.write(t, "sample.yaml", fmt.Sprintf(sample, address, port, base64.StdEncoding.EncodeToString(authority.CertificatePEM())))
+	k.write(t, "sample.yaml", fmt.Sprintf(sample, address, port, base64.StdEncoding.EncodeToString(authority.PEM())))
 	k.must(t, "apply", "-f", filepath.Join(k.dir, "sample.yaml"))
 	access := filepath.Join(k.dir, "kubeconfig")
 	config := clientcmdapi.NewConfig()

@@ -40,7 +40,7 @@ func TestStoreTLS(t *testing.T) {
 		must(os.WriteFile(path, b, 0o600))
 		return path
 	}
-	ca := write("ca.crt", authority.CertificatePEM())
+	ca := write("ca.crt", authority.PEM())
 	serverCert := write("server.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: serving.Certificate[0]}))
 	serverKey := write("server.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
 	cert, clientKey := write("me.crt", certPEM), write("me.key", keyPEM)

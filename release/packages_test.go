@@ -12,7 +12,10 @@ import (
 )
 
 // packaged are files that each package installs.
-var packaged = []string{"/usr/bin/fairlead", "/usr/share/bash-completion/completions/fairlead"}
+var packaged = []string{
+	"/usr/bin/fairlead", "/usr/share/bash-completion/completions/fairlead",
+	"/usr/lib/systemd/system/fairlead.service", "/etc/fairlead/fairlead.yaml",
+}
 
 // TestDeb checks that the Debian package has the program, which runs.
 func TestDeb(t *testing.T) {

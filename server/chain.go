@@ -91,6 +91,10 @@ func (c *serving) serve() error {
 	if !c.Info.IsResource {
 		return c.servePath()
 	}
+	if err := c.reserve(); err != nil {
+		c.terminated(http.StatusTooManyRequests)
+		return err
+	}
 	return c.s.resources(&c.Call)
 }
 
@@ -111,6 +115,7 @@ func (s *Server) finish(c *serving) {
 	if !c.handed {
 		c.Place.Leave()
 		c.Seat.Leave()
+		c.Room.Leave()
 		if c.forget != nil {
 			c.forget()
 		}
@@ -136,8 +141,8 @@ func (s *Server) finish(c *serving) {
 // atEnd returns the function to call when a response that was handed over has ended, with the bytes that were handed over. It
 // does not keep the call alive.
 func (c *serving) atEnd() func(bytes int64) {
-	place, seat, forget, served := c.Place, c.Seat, c.forget, c.served()
-	if forget != nil { // the stream of a watch gives the seat back, which refers to the call
+	place, seat, room, forget, served := c.Place, c.Seat, c.Room, c.forget, c.served()
+	if forget != nil { // the stream of a watch gives the seat and the memory back, which refer to the call
 		return func(bytes int64) {
 			forget()
 			served(bytes)
@@ -149,6 +154,7 @@ func (c *serving) atEnd() func(bytes int64) {
 	return func(bytes int64) {
 		place.Leave()
 		seat.Leave()
+		room.Leave()
 		served(bytes)
 	}
 }

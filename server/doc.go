@@ -23,6 +23,7 @@
 //	respond      the ResponseWriter with its deadline
 //	fairness     seats for requests, by FlowSchemas and priority levels
 //	inflight     bounds on requests and their bodies
+//	pressure     refuses large work when memory is short
 //	apistatus    errors as clients see them
 //	metrics      the server's collectors
 //	memory       the wire in memory

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/internal/server/inject"
 	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/openapi"
+	"fairlead.dev/internal/server/pressure"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/request"
@@ -46,6 +47,7 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, log: cfg.Log, hub: hub, registry: &endpoint.Registry{},
 		metrics:  metrics.New(cfg.Metrics),
 		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
+		guard:    pressure.OfProcess(cfg.MemoryLimit),
 	}
 	if cfg.TracerProvider != nil {
 		s.spans = spans.New(cfg.TracerProvider)
@@ -71,6 +73,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.Metrics.MustRegister(metrics.BuildInfo(cfg.Version))
 	s.inflight.Register(cfg.Metrics)
+	s.guard.Register(cfg.Metrics)
 	s.describe()
 	s.Set(cfg.Resources)
 	if cfg.Wire != nil {

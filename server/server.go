@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/internal/server/health"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/metrics"
+	"fairlead.dev/internal/server/pressure"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/spans"
@@ -36,7 +37,9 @@ type Server struct {
 	env      *call.Environment
 	metrics  *metrics.Metrics
 	inflight *inflight.Limits
-	spans    *spans.Recorder // nil if requests are not recorded
+	// guard is nil without a limit on memory.
+	guard *pressure.Guard
+	spans *spans.Recorder // nil if requests are not recorded
 	// fairness is nil if requests are only counted against inflight's limits.
 	fairness *fairness.Dispatcher
 	sizes    sizes

@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/controlplane/kubeconfig"
+	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/instance"
 )
 
@@ -24,11 +25,25 @@ func (f serveFlags) commands(stop func()) instance.Commands {
 	if f.clock != "real" {
 		return c
 	}
+	c.Certificates = func() ([]pki.Item, error) {
+		cp, err := f.runs.serving()
+		if err != nil {
+			return nil, err
+		}
+		return cp.Certificates()
+	}
+	c.Renew = func(ctx context.Context, r pki.Renewal) error {
+		cp, err := f.runs.serving()
+		if err != nil {
+			return err
+		}
+		return cp.Renew(ctx, r)
+	}
 	c.Reset = func(ctx context.Context) error { return f.ask(ctx, (*controlplane.State).Emptied) }
 	c.Save = func(ctx context.Context, file string, progress instance.Progress) (instance.Saved, error) {
-		cp := f.runs.current.Load()
-		if cp == nil {
-			return instance.Saved{}, errors.New("the server is not ready")
+		cp, err := f.runs.serving()
+		if err != nil {
+			return instance.Saved{}, err
 		}
 		state, err := cp.State(ctx)
 		if err != nil {
@@ -87,14 +102,23 @@ func (f serveFlags) replace(ctx context.Context, p *progress, cp *controlplane.C
 		return started, err
 	}
 	f.runs.current.Store(started)
-	c.done <- f.runs.renew(started)
+	c.done <- f.runs.renew(started.Entry())
 	return started, nil
 }
 
-// renew updates the context in the user's kubeconfig, since a loaded cluster may have another CA.
-func (h *hosting) renew(cp *controlplane.ControlPlane) error {
-	if h.record.Merged == "" {
+// serving returns the control plane that serves.
+func (h *hosting) serving() (*controlplane.ControlPlane, error) {
+	cp := h.current.Load()
+	if cp == nil {
+		return nil, errors.New("the server is not ready")
+	}
+	return cp, nil
+}
+
+// renew updates the context in the user's kubeconfig, since certificates were renewed or a loaded cluster has other ones.
+func (h *hosting) renew(e kubeconfig.Entry) error {
+	if h.record == nil || h.record.Merged == "" {
 		return nil
 	}
-	return kubeconfig.Renew(h.record.Merged, cp.Entry())
+	return kubeconfig.Renew(h.record.Merged, e)
 }

@@ -94,7 +94,7 @@ client library for Kubernetes talk to it unchanged.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newUp(), newConfig(), newKubeconfig(), newList(), newStatus(), newLogs(), newDown(), newReset(), newDelete(), newSave(), newLoad(), newSaves(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newTop(), newHistory(), newDiff(), newBlame(), newUndo(), newAudit(), newFault(), newClock(), newCluster(), newToken(), newJoin(), newAddon(), newUI(), newDemo(), newAssets(), newVersion())
+	root.AddCommand(newUp(), newConfig(), newKubeconfig(), newList(), newStatus(), newLogs(), newDown(), newReset(), newDelete(), newSave(), newLoad(), newSaves(), newPKI(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newTop(), newHistory(), newDiff(), newBlame(), newUndo(), newAudit(), newFault(), newClock(), newCluster(), newToken(), newJoin(), newAddon(), newUI(), newDemo(), newAssets(), newVersion())
 	completeCommands(root)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {

@@ -84,6 +84,6 @@ func (f *signingFlags) certificates() (certificates.Options, error) {
 	if !ok || !pair.Leaf.IsCA {
 		return o, fmt.Errorf("cluster signing: %s is not the certificate of a CA", f.certFile)
 	}
-	o.Authority = certificates.Authority{Certificate: pair.Leaf, Key: key}
+	o.Authority = func() certificates.Authority { return certificates.Authority{Certificate: pair.Leaf, Key: key} }
 	return o, nil
 }

@@ -39,6 +39,7 @@ type serveFlags struct {
 	config  string
 	shared  *serverflags.Flags
 	bodies  string
+	memory  string
 	clock   string
 	// name, detach and load are flags of `up` alone.
 	name   string
@@ -55,6 +56,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.options.TLSNames, "tls-san", nil, "more host names and IP addresses for the API server's certificate")
 	f.shared = serverflags.Register(flags, &f.options)
 	flags.StringVar(&f.bodies, "max-request-bytes-inflight", "128Mi", "limit on the memory of all request bodies; others get 429; 0 for no limit")
+	flags.StringVar(&f.memory, "memory-limit", "", "memory that the process may take, such as 512Mi: long lists and bodies get 429 before it is reached; 0 for no limit (default that of the cgroup)")
 	registerEtcd(flags, &f.options)
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead, or fairlead-NAME, to your own kubeconfig and make it current (default with --name and --detach)")
@@ -182,6 +184,9 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	}
 	if f.options.Limits.MaxBodyBytes = bodies.Value(); bodies.IsZero() {
 		f.options.Limits.MaxBodyBytes = -1
+	}
+	if f.options.MemoryLimit, err = limitMemory(f.memory); err != nil {
+		return usageError{err}
 	}
 	if err := f.shared.Complete(&f.options); err != nil {
 		return usageError{err}
@@ -314,6 +319,9 @@ func (f serveFlags) start(ctx context.Context, state *controlplane.State) (*cont
 	o.State, o.Definitions = state, o.Definitions.FromFiles()
 	if f.hosts || f.stdin {
 		o.Host = clusters.New(clusters.Options{API: o.API, Clock: o.Clock, Network: o.Network, Faults: f.faults, Log: slog.Default()})
+	}
+	if f.runs != nil {
+		o.Renewed = f.runs.renew
 	}
 	if f.runs != nil && f.runs.port != nil {
 		o.Listener = f.runs.port.lease()

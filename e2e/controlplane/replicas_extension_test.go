@@ -106,10 +106,10 @@ func serveGadgets(t *testing.T, c *client.Client) (ca []byte, port int32, stop f
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%s asks for %s", r.Header.Get("X-Remote-User"), r.URL.Path)
 	}))
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, ClientCAs: front, ClientAuth: tls.RequireAndVerifyClientCert}
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}, ClientCAs: front, ClientAuth: tls.RequireAndVerifyClientCert}
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	return authority.CertificatePEM(), int32(s.Listener.Addr().(*net.TCPAddr).Port), func() {
+	return authority.PEM(), int32(s.Listener.Addr().(*net.TCPAddr).Port), func() {
 		s.CloseClientConnections()
 		s.Close()
 	}

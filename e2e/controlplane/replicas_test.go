@@ -54,7 +54,7 @@ func startEtcd(t *testing.T) controlplane.Etcd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca := file("ca.crt", authority.CertificatePEM())
+	ca := file("ca.crt", authority.PEM())
 
 	c := embed.NewConfig()
 	c.Dir = filepath.Join(dir, "data")

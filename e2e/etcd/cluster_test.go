@@ -161,7 +161,7 @@ func certificates(t testing.TB) (files member, client *tls.Config) {
 		must(os.WriteFile(path, b, 0o600))
 		return path
 	}
-	files.CA = write("ca.crt", authority.CertificatePEM())
+	files.CA = write("ca.crt", authority.PEM())
 	files.Cert = write("member.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: serving.Certificate[0]}))
 	files.Key = write("member.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
 	return files, &tls.Config{RootCAs: authority.Pool(), Certificates: []tls.Certificate{own}}

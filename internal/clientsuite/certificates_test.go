@@ -20,7 +20,7 @@ import (
 // made with one that has expired are not used any more.
 func TestCertificatesOfAPlugin(t *testing.T) {
 	f := newFront(t)
-	p := newPlugged(t, "v1", f.URL, api.Cluster{CertificateAuthorityData: f.authority.CertificatePEM()})
+	p := newPlugged(t, "v1", f.URL, api.Cluster{CertificateAuthorityData: f.authority.PEM()})
 	c := connect(t, p.config, client.Options{})
 	for n, user := range []string{"crab", "lobster", "shrimp"} {
 		cert, key := f.certificate(t, user)
@@ -38,7 +38,7 @@ func TestCertificateFilesChange(t *testing.T) {
 	f, ns := newFront(t), newNamespace(t)
 	dir := t.TempDir()
 	config := &rest.Config{Host: f.URL, TLSClientConfig: rest.TLSClientConfig{
-		CAData: f.authority.CertificatePEM(), CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key")}}
+		CAData: f.authority.PEM(), CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key")}}
 	carry := func(user string) {
 		t.Helper()
 		cert, key := f.certificate(t, user)

@@ -56,7 +56,7 @@ func newFront(t *testing.T) *front {
 		},
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	})
-	f.TLS = &tls.Config{Certificates: []tls.Certificate{serving}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authority.Pool(), NextProtos: []string{"h2"}}
+	f.TLS = &tls.Config{Certificates: []tls.Certificate{*serving}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authority.Pool(), NextProtos: []string{"h2"}}
 	f.EnableHTTP2 = true
 	f.StartTLS()
 	t.Cleanup(func() {

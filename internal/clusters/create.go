@@ -48,7 +48,7 @@ func (h *Host) create(ctx context.Context, object *Cluster, failed func()) (*clu
 func (h *Host) place(object *Cluster) controlplane.Place {
 	p := controlplane.Place{
 		Front: &controlplane.Front{
-			URL: h.server.URL() + root + object.Name, CA: h.server.Entry().CA, Address: h.server.Advertised(),
+			URL: h.server.URL() + root + object.Name, CA: h.server.ServingCA(), Address: h.server.Advertised(),
 		},
 		Redirects: object.Spec.Redirects,
 		Network:   h.options.Network,

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead.dev/internal/controllers/cabundle"
 	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/server/auth/chain"
 	"fairlead.dev/internal/server/auth/externaljwt"
@@ -68,7 +69,7 @@ var DefaultServiceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 
 const DefaultIssuer = "https://kubernetes.default.svc.cluster.local"
 
-// setDefaults sets what is not configured to the values of a cluster made by kubeadm.
+// setDefaults sets all that is not configured to the values of a cluster made by kubeadm.
 func (a *Access) setDefaults() {
 	if a.Authorization.Types == nil {
 		a.Authorization.Types = []string{chain.Node, chain.RBAC}
@@ -102,11 +103,12 @@ type credentials struct {
 	authority *pki.Authority
 	// clientCAs are the authorities of client certificates, and frontProxyCAs those of further front proxies.
 	clientCAs, frontProxyCAs authorities
-	// serving are the server's certificates, except for one that the authority issues. servingCA has the certificates, in
-	// PEM, that verify the one that is shown to clients which ask for no special name.
+	// serving are the server's certificates, except for one that the authority issues. servingCA has the certificates
+	// that verify the one that is shown to clients which ask for no special name.
 	serving   *servingCertificates
-	servingCA []byte
-	// signing is the key of service account tokens, and verifying are others whose tokens are accepted.
+	servingCA cabundle.Bundle
+	// signing is the key of service account tokens, nil for the authority's, and verifying are others whose tokens are
+	// accepted.
 	signing   crypto.Signer
 	verifying []crypto.PublicKey
 	// tokens verifies the tokens of the token file; nil without one.
@@ -195,11 +197,11 @@ func (a *Access) loadTokenKeys(c *credentials) error {
 	return nil
 }
 
-// under returns the credentials of a control plane that has an authority of its own and accepts what these have issued.
+// under returns the credentials of a control plane that has an authority of its own and accepts the credentials that these have issued.
 func (c credentials) under(authority *pki.Authority) credentials {
 	own := c
-	own.verifying = append(slices.Clip(c.verifying), c.signing.Public())
-	own.serving, own.servingCA, own.signing = &servingCertificates{}, nil, nil
+	own.verifying = append(slices.Clip(c.verifying), c.tokenKey().Public())
+	own.serving, own.servingCA, own.signing = &servingCertificates{}, cabundle.Bundle{}, nil
 	own.complete(authority)
 	return own
 }
@@ -208,11 +210,16 @@ func (c credentials) under(authority *pki.Authority) credentials {
 // of client certificates: those of the kubeconfig and of the simulated nodes are its own.
 func (c *credentials) complete(authority *pki.Authority) {
 	c.authority = authority
-	c.clientCAs = c.clientCAs.with(authority.CertificatePEM())
-	if c.servingCA == nil {
-		c.servingCA = authority.CertificatePEM()
+	c.clientCAs = c.clientCAs.with(authority)
+	if c.servingCA.PEM == nil {
+		c.servingCA = cabundle.Bundle{PEM: authority.PEM, OnChange: authority.OnChange}
 	}
-	if c.signing == nil {
-		c.signing = authority.TokenKey()
+}
+
+// tokenKey is the key of service account tokens at present.
+func (c credentials) tokenKey() crypto.Signer {
+	if c.signing != nil {
+		return c.signing
 	}
+	return c.authority.TokenKey()
 }

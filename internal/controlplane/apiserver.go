@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 
 	"fairlead.dev/internal/client/lives"
 	"fairlead.dev/internal/resource"
@@ -112,6 +111,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 		Flags:         o.Flags,
 		BookmarkEvery: o.pace().bookmarks,
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
+		MemoryLimit: o.MemoryLimit,
 		Fairness:    o.fairness(),
 		MoreMetrics: componentmetrics.Gatherer(slices.Concat(encryption.MetricPrefixes, chain.MetricPrefixes, jwt.MetricPrefixes)...),
 
@@ -129,7 +129,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, store}.read
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
-				Certificate: sync.OnceValues(creds.frontProxy), Known: known.services, Trust: func() *corev1.ConfigMap { return bootstrap.Trust(creds.trusted(o.Access.FrontProxy)) }, Discovery: kinds, OpenAPI: schemas,
+				Certificate: creds.frontProxy, Known: known.services, Trust: func() *corev1.ConfigMap { return bootstrap.Trust(creds.trusted(o.Access.FrontProxy)) }, Discovery: kinds, OpenAPI: schemas,
 			})
 			if err != nil {
 				return err
@@ -244,6 +244,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	}
 	issuer := token.NewIssuer(access.Issuers, signer)
 	accounts := token.NewAccounts(issuer, access.Audiences, token.LivingIn(objects))
+	accounts.Generation = creds.authority.Generation
 	accounts.MaxExpiration, accounts.NoExtension = access.MaxTokenExpiration, options.Tokens.NoExtension
 	if creds.external != nil {
 		longest := creds.external.MaxExpiration()

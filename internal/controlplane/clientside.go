@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/client/report"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/cabundle"
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/volumes"
@@ -113,7 +114,7 @@ func apart(ctx context.Context, config *rest.Config, a Apart, name string, part 
 	s := clientSide{
 		wire:     func(string) (*client.Client, error) { return c, nil },
 		log:      slog.New(outageLog{slog.Default().Handler()}),
-		settings: settings{caBundle: ca},
+		settings: settings{caBundle: cabundle.Fixed(ca)},
 		elect:    a.Elect,
 	}
 	telling, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -276,12 +277,14 @@ type ControllerOptions struct {
 // RunControllers runs built-in controllers against any Kubernetes API server until ctx
 // ends.
 func RunControllers(ctx context.Context, config *rest.Config, o ControllerOptions, a Apart) error {
-	return apart(ctx, config, a, "controllers", func(ctx context.Context, s clientSide, _ partMetrics) (err error) {
+	return apart(ctx, config, a, "controllers", func(ctx context.Context, s clientSide, _ partMetrics) error {
 		s.settings.signing, s.settings.ranges = o.Signing.Certificates, o.Ranges
 		if o.Signing.Tokens != nil {
-			if s.settings.tokens, err = token.NewSecretSigner(o.Signing.Tokens); err != nil {
+			tokens, err := token.NewSecretSigner(o.Signing.Tokens)
+			if err != nil {
 				return err
 			}
+			s.settings.signToken = tokens.Sign
 		}
 		return s.controllers(ctx, o.List)
 	})

@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/controller"
 	"fairlead.dev/internal/controllers/attachdetach"
 	"fairlead.dev/internal/controllers/bootstrapsigner"
+	"fairlead.dev/internal/controllers/cabundle"
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/controllers/clusterroleaggregation"
 	"fairlead.dev/internal/controllers/cronjob"
@@ -46,7 +47,7 @@ import (
 	"fairlead.dev/internal/controllers/vacprotection"
 	"fairlead.dev/internal/controllers/validatingadmissionpolicystatus"
 	"fairlead.dev/internal/resource/gates"
-	"fairlead.dev/internal/server/auth/token"
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
@@ -60,12 +61,13 @@ type entry struct {
 
 // settings are the certificates, keys and options of single controllers, and the feature gates of all.
 type settings struct {
-	caBundle []byte // the CA bundle by which clients trust the API server, in PEM
+	caBundle cabundle.Bundle
 	signing  certificates.Options
-	tokens   *token.SecretSigner // nil: no tokens are made
-	pace     pace
-	api      gates.API
-	ranges   Ranges
+	// signToken signs the token of a Secret; nil: no tokens are made.
+	signToken func(account *corev1.ServiceAccount, secret string) (string, error)
+	pace      pace
+	api       gates.API
+	ranges    Ranges
 	// evictions outlives the controllers.
 	evictions *devicetainteviction.Memory
 }
@@ -143,11 +145,7 @@ var builtins = []entry{
 	}},
 	{"serviceaccount", "service-account-controller", plain(serviceaccount.New)},
 	{"serviceaccounttoken", "", func(env controller.Env, s settings) controller.Runner {
-		o := serviceaccounttoken.Options{CA: s.caBundle}
-		if s.tokens != nil {
-			o.Sign = s.tokens.Sign
-		}
-		return serviceaccounttoken.New(env, o)
+		return serviceaccounttoken.New(env, serviceaccounttoken.Options{CA: s.caBundle, Sign: s.signToken})
 	}},
 	{"servicecidr", "service-cidrs-controller", plain(servicecidr.New)},
 	{"serviceloadbalancer", "service-controller", func(env controller.Env, s settings) controller.Runner {

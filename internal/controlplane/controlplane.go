@@ -13,8 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
+	"fairlead.dev/internal/controllers/cabundle"
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/controllers/devicetainteviction"
 	"fairlead.dev/internal/controlplane/kubeconfig"
@@ -31,6 +33,7 @@ import (
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 )
@@ -75,7 +78,9 @@ type ControlPlane struct {
 	advertised netip.AddrPort
 	etcd       etcdEndpoint
 	socket     *socket
-	entry      kubeconfig.Entry
+	entry      atomic.Pointer[kubeconfig.Entry]
+	// renewing is held while keys and certificates change.
+	renewing sync.Mutex
 
 	// clients runs the parts of the client side and ends with stopClients; serving
 	// runs the server's goroutines and ends with stopServing. failed is closed
@@ -303,6 +308,12 @@ func (cp *ControlPlane) serve() error {
 	if cp.flows != nil {
 		cp.serving.Go(func() error { return cp.flows.Run(ctx) })
 	}
+	if cp.renewsFiles() {
+		cp.serving.Go(func() error { return cp.renewFiles(ctx) })
+	}
+	if cp.sharesKeys() {
+		cp.serving.Go(func() error { return cp.followSharedKeys(ctx) })
+	}
 	if cp.rereads() {
 		cp.serving.Go(func() error { return cp.reread(ctx) })
 	}
@@ -329,17 +340,18 @@ func (cp *ControlPlane) writeClientFiles() error {
 	if err != nil {
 		return err
 	}
-	cp.entry = kubeconfig.Entry{Name: cp.options.Context, Server: cp.URL(), CA: cp.credentials.servingCA, Cert: cert, Key: key}
+	entry := kubeconfig.Entry{Name: cp.options.Context, Server: cp.URL(), CA: cp.credentials.servingCA.PEM(), Cert: cert, Key: key}
+	cp.entry.Store(&entry)
 	if cp.options.Network != nil && cp.options.Clock == nil || cp.options.Front != nil {
 		return nil // no other process can reach it, or the Front's owner writes them
 	}
 	if err := os.MkdirAll(cp.options.DataDir, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(cp.CAPath(), cp.entry.CA, 0o644); err != nil {
+	if err := kubeconfig.ReplaceFile(cp.CAPath(), entry.CA, 0o644); err != nil {
 		return err
 	}
-	return kubeconfig.Write(cp.KubeconfigPath(), cp.entry)
+	return kubeconfig.Write(cp.KubeconfigPath(), entry)
 }
 
 // part is a part of the client side.
@@ -365,20 +377,28 @@ func (cp *ControlPlane) parts() (all []part) {
 
 // clientSide returns the client side of the server.
 func (cp *ControlPlane) clientSide() (clientSide, error) {
-	tokens, err := token.NewSecretSigner(cp.credentials.signing)
-	if err != nil {
+	creds := cp.credentials
+	if _, err := token.NewSecretSigner(creds.tokenKey()); err != nil {
 		return clientSide{}, err
 	}
-	cert, key := cp.credentials.authority.Signer()
 	return clientSide{
 		wire: inProcess(cp.server, cp.options, cp.measured), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
 		settings: settings{
-			caBundle: cp.credentials.servingCA,
-			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}, Now: cp.options.realTime()},
-			tokens:   tokens,
-			pace:     cp.options.pace(),
-			api:      cp.options.API,
-			ranges:   cp.options.Ranges,
+			caBundle: creds.servingCA,
+			signing: certificates.Options{Now: cp.options.realTime(), Authority: func() certificates.Authority {
+				cert, key, chain := creds.authority.Signer()
+				return certificates.Authority{Certificate: cert, Key: key, Chain: chain}
+			}},
+			signToken: func(account *corev1.ServiceAccount, secret string) (string, error) {
+				tokens, err := token.NewSecretSigner(creds.tokenKey())
+				if err != nil {
+					return "", err
+				}
+				return tokens.Sign(account, secret)
+			},
+			pace:   cp.options.pace(),
+			api:    cp.options.API,
+			ranges: cp.options.Ranges,
 
 			evictions: &cp.evictions,
 		},
@@ -487,14 +507,18 @@ func (cp *ControlPlane) KubeconfigPath() string {
 // CAPath is the file with the certificate that the server's is signed by.
 func (cp *ControlPlane) CAPath() string { return filepath.Join(cp.options.DataDir, caFile) }
 
+// ServingCA has the certificates that verify the server's.
+func (cp *ControlPlane) ServingCA() cabundle.Bundle { return cp.credentials.servingCA }
+
 // Entry is the content of the kubeconfig.
-func (cp *ControlPlane) Entry() kubeconfig.Entry { return cp.entry }
+func (cp *ControlPlane) Entry() kubeconfig.Entry { return *cp.entry.Load() }
 
 // Config is the access of the kubeconfig, for clients of this process that want
 // to go over the socket.
 func (cp *ControlPlane) Config() *rest.Config {
-	config := &rest.Config{Host: cp.entry.Server, TLSClientConfig: rest.TLSClientConfig{
-		CAData: cp.entry.CA, CertData: cp.entry.Cert, KeyData: cp.entry.Key,
+	entry := cp.Entry()
+	config := &rest.Config{Host: entry.Server, TLSClientConfig: rest.TLSClientConfig{
+		CAData: entry.CA, CertData: entry.Cert, KeyData: entry.Key,
 	}}
 	if n := cp.options.Network; n != nil {
 		config.Dial = n.Dial

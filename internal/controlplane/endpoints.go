@@ -59,8 +59,7 @@ func (e *Endpoints) certificate(ctx context.Context, group *errgroup.Group, log 
 		}
 		return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			host, _, _ := net.SplitHostPort(hello.Conn.LocalAddr().String())
-			issued, err := authority.Serving(host, "localhost")
-			return &issued, err
+			return authority.Serving(host, "localhost")
 		}, nil
 	}
 	watcher := reload.New(e.Certificate.CertFile, e.Certificate.KeyFile)

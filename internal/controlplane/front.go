@@ -6,14 +6,15 @@ import (
 	"net/netip"
 	"sync"
 
+	"fairlead.dev/internal/controllers/cabundle"
 	"fairlead.dev/internal/server/admission"
 )
 
 // Front is a server that receives the requests of a control plane without a listener of its own, and calls its Handler.
 type Front struct {
-	// URL is the base URL of the control plane for clients, and CA has the certificates that verify the server, in PEM.
+	// URL is the base URL of the control plane for clients, and CA has the certificates that verify the server.
 	URL string
-	CA  []byte
+	CA  cabundle.Bundle
 	// Address is where other machines reach the server.
 	Address netip.AddrPort
 }

@@ -24,7 +24,9 @@ type FrontProxy struct {
 
 // frontProxies authenticates the clients of the server's own front proxies and of the configured ones.
 func (c credentials) frontProxies(o Options) (auth.Authenticator, error) {
-	own := cert.FrontProxy(c.authority.FrontProxy().Pool(), o.realTime(), cert.StandardHeaders(), bootstrap.FrontProxy)
+	own := latestAuthenticator(func() auth.Authenticator {
+		return cert.FrontProxy(c.authority.FrontProxy().Pool(), o.realTime(), cert.StandardHeaders(), bootstrap.FrontProxy)
+	}, c.clientCAs)
 	further := o.Access.FrontProxy
 	if further.CAFile == "" {
 		return own, nil
@@ -46,7 +48,7 @@ func (c credentials) clients(o Options) auth.Authenticator {
 	return latestAuthenticator(func() auth.Authenticator { return cert.New(c.clientCAs.pool(), o.realTime()) }, c.clientCAs)
 }
 
-// latestAuthenticator authenticates by the authenticator for the present content of the CAs' file. Its memory of verified
+// latestAuthenticator authenticates by the authenticator for the present CAs. Its memory of verified
 // certificates ends with it.
 func latestAuthenticator(build func() auth.Authenticator, of authorities) auth.Authenticator {
 	current := latest(build, of)
@@ -56,7 +58,7 @@ func latestAuthenticator(build func() auth.Authenticator, of authorities) auth.A
 // trusted has the CAs of client certificates and of all front proxies, with their names and headers.
 func (c credentials) trusted(further FrontProxy) bootstrap.Options {
 	o := bootstrap.Options{
-		ClientCA: string(c.clientCAs.pem()), FrontProxyCA: string(c.authority.FrontProxy().CertificatePEM()),
+		ClientCA: string(c.clientCAs.pem()), FrontProxyCA: string(c.authority.FrontProxy().PEM()),
 		FrontProxyNames: []string{bootstrap.FrontProxy}, UserHeaders: cert.StandardHeaders(),
 	}
 	if further.CAFile == "" {

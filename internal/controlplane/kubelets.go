@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"os"
 	"slices"
-	"sync"
 
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/reach"
@@ -30,9 +29,9 @@ const kubeletClient = "kube-apiserver-kubelet-client"
 
 // options returns the server's options.
 func (k Kubelets) options(o Options, creds credentials) (reach.KubeletOptions, error) {
-	r := reach.KubeletOptions{Now: o.realTime(), Certificate: sync.OnceValues(func() (*tls.Certificate, error) {
+	r := reach.KubeletOptions{Now: o.realTime(), Certificate: func() (*tls.Certificate, error) {
 		return clientCertificate(creds.authority.Client(kubeletClient, auth.MastersGroup))
-	})}
+	}}
 	if (k.CertFile == "") != (k.KeyFile == "") {
 		return r, optionErrorf("--kubelet-client-certificate and --kubelet-client-key: want both or neither")
 	}

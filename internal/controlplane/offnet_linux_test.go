@@ -107,7 +107,7 @@ func serveHook(t *testing.T, authority *pki.Authority) int {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":%q,"allowed":true,"warnings":["seen"]}}`, review.Request.UID)
 	}))
-	srv.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
+	srv.TLS = &tls.Config{Certificates: []tls.Certificate{*cert}}
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
 	return srv.Listener.Addr().(*net.TCPAddr).Port
@@ -184,7 +184,7 @@ func (w *offNet) asked(name string) error {
 
 // served calls a webhook behind a pod whose PortForward leads to a server on loopback.
 func (w *offNet) served() {
-	ca, err := json.Marshal(w.authority.CertificatePEM())
+	ca, err := json.Marshal(w.authority.PEM())
 	w.must(err)
 	w.post("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", hookOf("served", "Fail", `{"service":{"namespace":"default","name":"served"}}`, string(ca)))
 	if err := w.asked("served"); (err == nil) == w.apart {

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/client/leader"
 	"fairlead.dev/internal/controllers/nodeipam"
+	"fairlead.dev/internal/controlplane/kubeconfig"
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/internal/resource/gates"
@@ -124,6 +125,8 @@ type Options struct {
 	AcceptTornTail bool
 	// MaxStoreBytes limits the keys and values of a store in memory; see local.Options.
 	MaxStoreBytes int64
+	// MemoryLimit is the memory in bytes that the process may take; see server.Config. 0 is no limit.
+	MemoryLimit int64
 	// WatchHistory limits, in bytes, the changes of each resource that are kept in memory
 	// for watches; 0 is watchcache's default. Watches that start earlier are served from
 	// the store.
@@ -132,6 +135,8 @@ type Options struct {
 	CBOR bool
 	// Kubeconfig is where to write the kubeconfig; "" is a file in DataDir.
 	Kubeconfig string
+	// Renewed, if not nil, is called after the kubeconfig was written with renewed certificates, by one goroutine at a time.
+	Renewed func(kubeconfig.Entry) error
 	// Context is the name of the kubeconfig's context; "" is kubeconfig.Context.
 	Context string
 

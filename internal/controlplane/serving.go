@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"fairlead.dev/internal/controllers/cabundle"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -77,7 +78,7 @@ func (c *credentials) readServing(s *Serving) error {
 		return nil
 	}, files...)
 	if err == nil && s.Certificate.CertFile != "" {
-		c.servingCA = c.serving.read.Load().authority()
+		c.servingCA = cabundle.Fixed(c.serving.read.Load().authority())
 	}
 	return err
 }

@@ -26,9 +26,24 @@ func (c *credentials) connectSigner(ctx context.Context, a *Access, log *slog.Lo
 // signer returns the signer of service account tokens. With a program that signs, the own key is that of the tokens in
 // Secrets.
 func (c credentials) signer() (token.Signer, error) {
-	own, err := token.NewSigner(c.signing, c.verifying...)
-	if err != nil || c.external == nil {
-		return own, err
+	if _, err := c.keySigner(); err != nil {
+		return nil, err
+	}
+	own := token.Latest(latest(func() token.Signer {
+		s, _ := c.keySigner() // the authority's keys, by which it differs from the one above, are of a good type
+		return s
+	}, c.clientCAs))
+	if c.external == nil {
+		return own, nil
 	}
 	return token.Accepting(c.external, own), nil
+}
+
+// keySigner returns the signer with the present keys.
+func (c credentials) keySigner() (token.Signer, error) {
+	older := c.verifying
+	if c.signing == nil {
+		older = append(c.authority.RetiredTokenKeys(), older...)
+	}
+	return token.NewSigner(c.tokenKey(), older...)
 }

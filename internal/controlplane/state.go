@@ -151,7 +151,7 @@ func (s *State) Replace(dir string, progress func(done, total int64)) error {
 	if err != nil {
 		return err
 	}
-	if err := authority.Write(filepath.Join(next, pkiDir)); err != nil {
+	if err := authority.Save(filepath.Join(next, pkiDir)); err != nil {
 		return err
 	}
 	if err := local.Restore(filepath.Join(next, storeDir), local.Options{Progress: progress}, s.content.Revision, s.content.KVs, s.content.Leases); err != nil {

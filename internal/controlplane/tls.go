@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"fairlead.dev/internal/server/auth/bootstrap"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -17,7 +18,7 @@ import (
 // tlsConfig returns the server's side of TLS. Client certificates are asked for and not demanded: the server's authenticator
 // verifies them, so that a bad one is answered with a Status.
 func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
-	issued, err := cp.issueCertificate()
+	hosts, err := cp.hosts()
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +26,10 @@ func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
 	config := &tls.Config{
 		Time: o.realTime(),
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-			return cmp.Or(creds.serving.choose(hello), &issued), nil
+			if c := creds.serving.choose(hello); c != nil {
+				return c, nil
+			}
+			return creds.authority.Serving(hosts...)
 		},
 		ClientAuth:       tls.RequestClientCert,
 		MinVersion:       cmp.Or(o.Serving.MinVersion, tls.VersionTLS12),
@@ -43,7 +47,7 @@ func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
 	named := latest(func() *tls.Config {
 		one := config.Clone()
 		one.ClientCAs = x509.NewCertPool()
-		for _, pem := range [][]byte{creds.clientCAs.pem(), creds.authority.FrontProxy().CertificatePEM(), creds.frontProxyCAs.pem()} {
+		for _, pem := range [][]byte{creds.clientCAs.pem(), creds.authority.FrontProxy().PEM(), creds.frontProxyCAs.pem()} {
 			one.ClientCAs.AppendCertsFromPEM(pem)
 		}
 		return one
@@ -62,17 +66,20 @@ func (cp *ControlPlane) rereads() bool {
 // reread reads changed files again until ctx ends, and publishes the authorities.
 func (cp *ControlPlane) reread(ctx context.Context) error {
 	cp.credentials.reloads.run(ctx, cp.options.Log, func() {
-		trust := bootstrap.Trust(cp.credentials.trusted(cp.options.Access.FrontProxy))
-		if err := cp.server.Bootstrap(ctx, []runtime.Object{trust}, bootstrap.Reconcile); err != nil && ctx.Err() == nil {
-			cp.options.Log.Error("cannot publish the authorities of clients", "configmap", trust.Namespace+"/"+trust.Name, "err", err)
+		if err := cp.publishTrust(ctx, bootstrap.Reconcile); err != nil && ctx.Err() == nil {
+			cp.options.Log.Error("cannot publish the authorities of clients", "configmap", metav1.NamespaceSystem+"/"+bootstrap.TrustName, "err", err)
 		}
 	})
 	return nil
 }
 
-// issueCertificate issues the server's certificate for the names it may be called by.
-func (cp *ControlPlane) issueCertificate() (tls.Certificate, error) {
-	var hosts []string
+// publishTrust publishes the authorities of clients and front proxies.
+func (cp *ControlPlane) publishTrust(ctx context.Context, reconcile func(have, want runtime.Object) runtime.Object) error {
+	return cp.server.Bootstrap(ctx, []runtime.Object{bootstrap.Trust(cp.credentials.trusted(cp.options.Access.FrontProxy))}, reconcile)
+}
+
+// hosts are the names and addresses that the server may be called by.
+func (cp *ControlPlane) hosts() (hosts []string, err error) {
 	add := func(names ...string) {
 		for _, name := range names {
 			if !slices.Contains(hosts, name) {
@@ -95,9 +102,9 @@ func (cp *ControlPlane) issueCertificate() (tls.Certificate, error) {
 	}
 	for _, name := range cp.options.TLSNames {
 		if net.ParseIP(name) == nil && len(validation.IsWildcardDNS1123Subdomain(name)) > 0 && len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return tls.Certificate{}, optionErrorf("--tls-san: %q is neither a host name nor an IP address", name)
+			return nil, optionErrorf("--tls-san: %q is neither a host name nor an IP address", name)
 		}
 		add(name)
 	}
-	return cp.credentials.authority.Serving(hosts...)
+	return hosts, nil
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+
+	"fairlead.dev/internal/controlplane/pki"
 )
 
 // Commands are the actions of an instance's process for other processes of the user. A nil one is refused.
@@ -15,6 +17,9 @@ type Commands struct {
 	Reset func(context.Context) error
 	// Save writes the cluster to a file, Load replaces it by that of a file.
 	Save, Load func(ctx context.Context, file string, progress Progress) (Saved, error)
+	// Certificates describes the certificates and keys, and Renew replaces some of them.
+	Certificates func() ([]pki.Item, error)
+	Renew        func(context.Context, pki.Renewal) error
 }
 
 // Progress is called from time to time during long work with the part that is done and the total.
@@ -75,12 +80,31 @@ func (h *Held) handler(c Commands) http.Handler {
 		}
 		respond(w, struct{}{}, c.Reset(r.Context()))
 	})
+	mux.HandleFunc("GET /pki", func(w http.ResponseWriter, _ *http.Request) {
+		if c.Certificates == nil {
+			respond(w, nil, errNotChangeable)
+			return
+		}
+		items, err := c.Certificates()
+		respond(w, items, err)
+	})
+	mux.HandleFunc("POST /pki/renew", func(w http.ResponseWriter, r *http.Request) {
+		var q pki.Renewal
+		err := json.NewDecoder(r.Body).Decode(&q)
+		switch {
+		case c.Renew == nil:
+			err = errNotChangeable
+		case err == nil:
+			err = c.Renew(context.WithoutCancel(r.Context()), q) // a half is no use to anyone
+		}
+		respond(w, struct{}{}, err)
+	})
 	mux.HandleFunc("POST /save", onFile(c.Save))
 	mux.HandleFunc("POST /load", onFile(c.Load))
 	return mux
 }
 
-var errNotChangeable = errors.New("a server with --clock=virtual can be neither reset, saved nor loaded: stop it and start another")
+var errNotChangeable = errors.New("a server with --clock=virtual can be neither reset, saved nor loaded, and its certificates cannot be renewed: stop it and start another")
 
 func onFile(do func(context.Context, string, Progress) (Saved, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"strings"
+
+	"fairlead.dev/internal/controlplane/pki"
 )
 
 // ErrStopped means that no process has the instance.
@@ -63,6 +65,16 @@ func (p *Process) Stop(ctx context.Context) error {
 // Reset removes all objects and returns when the server answers again.
 func (p *Process) Reset(ctx context.Context) error {
 	return p.do(ctx, http.MethodPost, "/reset", nil, nil)
+}
+
+// Certificates describes the certificates and keys.
+func (p *Process) Certificates(ctx context.Context) (items []pki.Item, err error) {
+	return items, p.do(ctx, http.MethodGet, "/pki", nil, &items)
+}
+
+// Renew replaces certificates and keys, and returns when the server has the new ones.
+func (p *Process) Renew(ctx context.Context, r pki.Renewal) error {
+	return p.do(ctx, http.MethodPost, "/pki/renew", r, nil)
 }
 
 // Save writes the cluster to a file, whose path is absolute.

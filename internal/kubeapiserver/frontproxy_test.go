@@ -30,7 +30,7 @@ func newAuthority(t *testing.T) (*pki.Authority, string) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(file, a.CertificatePEM(), 0o600); err != nil {
+	if err := os.WriteFile(file, a.PEM(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return a, file
@@ -158,7 +158,7 @@ func TestFrontProxies(t *testing.T) {
 			t.Errorf("%s is %s, want %s", key, trust.Data[key], want)
 		}
 	}
-	if ca := trust.Data["requestheader-client-ca-file"]; !strings.Contains(ca, string(proxies.CertificatePEM())) || strings.Count(ca, "BEGIN CERTIFICATE") != 2 {
+	if ca := trust.Data["requestheader-client-ca-file"]; !strings.Contains(ca, string(proxies.PEM())) || strings.Count(ca, "BEGIN CERTIFICATE") != 2 {
 		t.Errorf("the CAs of front proxies are %s", ca)
 	}
 }
@@ -225,7 +225,7 @@ func TestHeadersEndHere(t *testing.T) {
 		}
 		io.WriteString(w, strings.Join(about, " "))
 	}))
-	extension.TLS = &tls.Config{Certificates: []tls.Certificate{serving}, ClientCAs: front, ClientAuth: tls.RequireAndVerifyClientCert}
+	extension.TLS = &tls.Config{Certificates: []tls.Certificate{*serving}, ClientCAs: front, ClientAuth: tls.RequireAndVerifyClientCert}
 	extension.StartTLS()
 	t.Cleanup(extension.Close)
 	t.Cleanup(extension.CloseClientConnections)
@@ -237,7 +237,7 @@ func TestHeadersEndHere(t *testing.T) {
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": "v1.far.example.com"},
 		"spec": map[string]any{
-			"group": "far.example.com", "version": "v1", "groupPriorityMinimum": 2000, "versionPriority": 5, "caBundle": authority.CertificatePEM(),
+			"group": "far.example.com", "version": "v1", "groupPriorityMinimum": 2000, "versionPriority": 5, "caBundle": authority.PEM(),
 			"service": map[string]any{"namespace": "default", "name": "gadgets", "port": json.Number(port)},
 		},
 	})

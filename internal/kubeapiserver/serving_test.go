@@ -245,8 +245,8 @@ func TestClientCAReload(t *testing.T) {
 		}
 	}
 	check("before the change", false)
-	replace(t, clientCA, second.CertificatePEM())
-	replace(t, proxyCA, others.CertificatePEM())
+	replace(t, clientCA, second.PEM())
+	replace(t, proxyCA, others.PEM())
 	eventually(t, "the second CA is accepted", func() bool { return code(second, "ann", nil) == http.StatusCreated })
 	eventually(t, "the other proxies are accepted", func() bool { return code(others, "gate", bob) == http.StatusCreated })
 	check("after the change", true)
@@ -257,7 +257,7 @@ func TestClientCAReload(t *testing.T) {
 		}
 		has := func(key string, all ...*pki.Authority) bool { // the union of what servers of the cluster trust, and have trusted
 			for _, a := range all {
-				if !strings.Contains(m.Data[key], strings.TrimSpace(string(a.CertificatePEM()))) {
+				if !strings.Contains(m.Data[key], strings.TrimSpace(string(a.PEM()))) {
 					return false
 				}
 			}

@@ -231,14 +231,14 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(authority.CertificatePEM())
+	pool.AppendCertsFromPEM(authority.PEM())
 	store, err := local.Open("", local.Options{InMemory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
 	address := serveStore(t, etcdserver.Config{Store: store, TLS: &tls.Config{
-		Certificates: []tls.Certificate{serving}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool,
+		Certificates: []tls.Certificate{*serving}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool,
 	}})
 	with := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{client}}
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://" + address}, TLS: with})

@@ -20,11 +20,14 @@ import (
 type Authority struct {
 	Certificate *x509.Certificate
 	Key         crypto.Signer
+	// Chain, in PEM, follows a signed certificate; it may be empty.
+	Chain []byte
 }
 
 // Options configure the controller.
 type Options struct {
-	Authority Authority
+	// Authority returns the present CA; nil is for none.
+	Authority func() Authority
 	// Duration is the maximum lifetime of a certificate. Zero means a year.
 	Duration time.Duration
 	// Now is the clock of the certificates. Nil means time.Now.

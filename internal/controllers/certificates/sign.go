@@ -22,7 +22,7 @@ const (
 // sign signs an approved request for one of the signers, or writes the failure into its status.
 func (r *requests) sign(ctx context.Context, csr *certificatesv1.CertificateSigningRequest) error {
 	check := signers[csr.Spec.SignerName]
-	if check == nil || r.o.Authority.Key == nil || is(csr, certificatesv1.CertificateFailed) {
+	if check == nil || r.o.Authority == nil || is(csr, certificatesv1.CertificateFailed) {
 		return nil
 	}
 	req, err := parse(csr)
@@ -48,7 +48,8 @@ func (r *requests) issue(req *x509.CertificateRequest, spec certificatesv1.Certi
 	if err != nil {
 		return nil, err
 	}
-	ca, now, life := r.o.Authority.Certificate, r.o.Now(), r.life(spec.ExpirationSeconds)
+	authority, now, life := r.o.Authority(), r.o.Now(), r.life(spec.ExpirationSeconds)
+	ca := authority.Certificate
 	cert := &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      req.Subject,
@@ -80,11 +81,11 @@ func (r *requests) issue(req *x509.CertificateRequest, spec certificatesv1.Certi
 	}
 	slices.Sort(cert.ExtKeyUsage)
 	cert.ExtKeyUsage = slices.Compact(cert.ExtKeyUsage)
-	der, err := x509.CreateCertificate(rand.Reader, cert, ca, req.PublicKey, r.o.Authority.Key)
+	der, err := x509.CreateCertificate(rand.Reader, cert, ca, req.PublicKey, authority.Key)
 	if err != nil {
 		return nil, err
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
+	return append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), authority.Chain...), nil
 }
 
 func (r *requests) life(seconds *int32) time.Duration {

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/cabundle"
 )
 
 const (
@@ -24,19 +25,22 @@ const (
 
 // Options configure the publisher.
 type Options struct {
-	// CA is the bundle to publish, in PEM. Without it the publisher is idle.
-	CA []byte
+	// CA is the bundle to publish. Without certificates at the start the publisher is idle.
+	CA cabundle.Bundle
 }
 
 type publisher struct {
-	data map[string]string
+	ca   cabundle.Bundle
 	maps controller.Objects[*corev1.ConfigMap]
 }
+
+// data returns the data of each ConfigMap.
+func (p *publisher) data() map[string]string { return map[string]string{file: string(p.ca.PEM())} }
 
 // New returns the publisher.
 func New(env controller.Env, o Options) controller.Runner {
 	p := &publisher{
-		data: map[string]string{file: string(o.CA)},
+		ca: o.CA,
 		// It needs only one ConfigMap of each namespace: an informer of its own, otherwise like the shared ones.
 		maps: controller.Objects[*corev1.ConfigMap]{
 			API: client.For[*corev1.ConfigMap](env.Client),
@@ -47,13 +51,17 @@ func New(env controller.Env, o Options) controller.Runner {
 	}
 	namespaces := controller.ObjectsOf[*corev1.Namespace](env)
 	loop := controller.New("rootca", controller.ByObject(namespaces, p.reconcile), controller.Options{})
-	if len(o.CA) == 0 {
+	if o.CA.Empty() {
 		return loop
 	}
 	return controller.Runners{p.maps, loop.Watch(
 		controller.For(namespaces),
 		controller.Watches(p.maps, namespaceOf),
-	)}
+	), o.CA.Follow(func() {
+		for _, ns := range namespaces.Store().List("") {
+			loop.Enqueue(controller.KeyOf(ns))
+		}
+	})}
 }
 
 func namespaceOf(m *corev1.ConfigMap) []controller.Key { return []controller.Key{{Name: m.Namespace}} }
@@ -66,11 +74,12 @@ func (p *publisher) reconcile(ctx context.Context, ns *corev1.Namespace) (contro
 	if !ok {
 		return controller.Result{}, p.create(ctx, ns.Name)
 	}
-	if maps.Equal(m.Data, p.data) && m.Annotations[annotation] != "" {
+	data := p.data()
+	if maps.Equal(m.Data, data) && m.Annotations[annotation] != "" {
 		return controller.Result{}, nil
 	}
 	m = m.DeepCopy()
-	m.Data = maps.Clone(p.data)
+	m.Data = data
 	if m.Annotations == nil {
 		m.Annotations = make(map[string]string)
 	}
@@ -86,7 +95,7 @@ func (p *publisher) create(ctx context.Context, namespace string) error {
 			Namespace:   namespace,
 			Annotations: map[string]string{annotation: description},
 		},
-		Data: p.data,
+		Data: p.data(),
 	})
 	if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return nil

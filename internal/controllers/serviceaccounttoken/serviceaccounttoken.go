@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/cabundle"
 )
 
 // byAccount is the index of Secrets by the namespace and name of their account.
@@ -22,8 +23,8 @@ const byAccount = "account"
 
 // Options configure the controller.
 type Options struct {
-	// CA is the API server's CA bundle, in PEM; it may be empty.
-	CA []byte
+	// CA is the API server's CA bundle; it may be empty.
+	CA cabundle.Bundle
 	// Sign returns the token of an account for a Secret. Without it the controller is idle.
 	Sign func(account *corev1.ServiceAccount, secret string) (string, error)
 }
@@ -82,7 +83,11 @@ func New(env controller.Env, o Options) controller.Runner {
 			},
 		}),
 		controller.Watches(t.accounts, t.secretsOf),
-	)}
+	), o.CA.Follow(func() {
+		for _, s := range t.secrets.Store().List("") {
+			t.loop.Enqueue(controller.KeyOf(s))
+		}
+	})}
 }
 
 // secretsOf returns the Secrets that name an account.
@@ -154,7 +159,7 @@ func (t *tokens) account(ctx context.Context, namespace string, of account) (*co
 // pass.
 func (t *tokens) fill(ctx context.Context, a *corev1.ServiceAccount, seen *corev1.Secret) error {
 	data := map[string][]byte{}
-	if ca := t.o.CA; len(ca) > 0 && !bytes.Equal(seen.Data[corev1.ServiceAccountRootCAKey], ca) {
+	if ca := t.o.CA.PEM(); len(ca) > 0 && !bytes.Equal(seen.Data[corev1.ServiceAccountRootCAKey], ca) {
 		data[corev1.ServiceAccountRootCAKey] = ca
 	}
 	if len(seen.Data[corev1.ServiceAccountNamespaceKey]) == 0 {

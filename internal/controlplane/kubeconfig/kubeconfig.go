@@ -33,7 +33,7 @@ func Write(path string, e Entry) error {
 	if err != nil {
 		return err
 	}
-	return replace(path, b)
+	return ReplaceFile(path, b, 0o600)
 }
 
 // Encode returns the content of a file that holds only e.
@@ -41,6 +41,21 @@ func (e Entry) Encode() ([]byte, error) {
 	config := api.NewConfig()
 	e.into(config)
 	return clientcmd.Write(*config)
+}
+
+// Read returns the current context of the file at path, which Write has written.
+func Read(path string) (Entry, error) {
+	config, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{Name: config.CurrentContext}
+	cluster, user := config.Clusters[e.Name], config.AuthInfos[e.Name]
+	if cluster == nil || user == nil {
+		return e, fmt.Errorf("%s has no cluster and user named %q, which a server has written", path, e.Name)
+	}
+	e.Server, e.CA, e.Cert, e.Key = cluster.Server, cluster.CertificateAuthorityData, user.ClientCertificateData, user.ClientKeyData
+	return e, nil
 }
 
 // Merge adds e to the file at path, or makes it, and makes it the current
@@ -115,7 +130,7 @@ func change(path string, edit func(*api.Config) bool) error {
 	if err != nil {
 		return err
 	}
-	return replace(path, b)
+	return ReplaceFile(path, b, 0o600)
 }
 
 // DefaultPath returns the file that kubectl would write to: the first of $KUBECONFIG,
@@ -144,7 +159,8 @@ func (e Entry) into(config *api.Config) {
 	config.CurrentContext = name
 }
 
-func replace(path string, b []byte) error {
+// ReplaceFile replaces the file at path as a whole, or makes it, and its folder: it is written aside and renamed.
+func ReplaceFile(path string, b []byte, mode os.FileMode) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -154,11 +170,8 @@ func replace(path string, b []byte) error {
 		return err
 	}
 	defer os.Remove(f.Name())
-	if _, err := f.Write(b); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
+	_, err = f.Write(b)
+	if err := errors.Join(err, f.Chmod(mode), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

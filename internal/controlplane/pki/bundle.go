@@ -1,17 +1,12 @@
 package pki
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 )
 
-// bundle is an authority as one JSON text, its parts in PEM form.
+// bundle is an authority as one JSON text, its parts in PEM form, as in the files.
 type bundle struct {
 	CertificateAuthority string `json:"certificateAuthority"`
 	Key                  string `json:"key"`
@@ -23,19 +18,19 @@ type bundle struct {
 // Marshal encodes the authority, its private keys included, as one JSON text, which the
 // servers of one cluster share.
 func (a *Authority) Marshal() ([]byte, error) {
-	key, err := encodeKey(a.key)
+	certs, key, err := a.current.Load().encode()
 	if err != nil {
 		return nil, err
 	}
-	token, err := encodeKey(a.token)
+	token, err := a.tokens.Load().encode()
 	if err != nil {
 		return nil, err
 	}
-	front, err := encodeKey(a.front.key)
+	front, frontKey, err := a.front.current.Load().encode()
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(bundle{string(a.pem), string(key), string(token), string(a.front.pem), string(front)})
+	return json.Marshal(bundle{string(certs), string(key), string(token), string(front), string(frontKey)})
 }
 
 // Unmarshal decodes Marshal's text, for certificates by the clock now.
@@ -44,39 +39,30 @@ func Unmarshal(text []byte, now func() time.Time) (*Authority, error) {
 	if err := json.Unmarshal(text, &b); err != nil {
 		return nil, fmt.Errorf("the shared keys: %w", err)
 	}
-	a, err := parse([]byte(b.CertificateAuthority), []byte(b.Key), []byte(b.TokenKey))
-	if err == nil && b.FrontProxy != "" {
-		a.front, err = parseFront([]byte(b.FrontProxy), []byte(b.FrontProxyKey))
-	}
+	a, err := b.parse(now)
 	if err != nil {
 		return nil, fmt.Errorf("the shared keys: %w", err)
-	}
-	if a.now = now; a.front != nil {
-		a.front.now = now
 	}
 	return a, nil
 }
 
-// Complete adds the parts that an authority from an earlier release lacks, and reports
-// whether there were any.
-func (a *Authority) Complete() (changed bool, err error) {
-	if a.front != nil {
-		return false, nil
+// parse puts an authority together. That of an earlier release is not complete.
+func (b bundle) parse(now func() time.Time) (*Authority, error) {
+	own, err := parseCA([]byte(b.CertificateAuthority), []byte(b.Key), caCertFile, caKeyFile)
+	if err != nil {
+		return nil, err
 	}
-	a.front, err = newAuthority(frontProxyName, a.now)
-	return err == nil, err
-}
-
-// Equal reports whether both are the same authority with the same token key.
-func (a *Authority) Equal(b *Authority) bool {
-	return bytes.Equal(a.cert.Raw, b.cert.Raw) && a.token.Equal(b.token)
-}
-
-// Kept reports whether dir holds an authority.
-func Kept(dir string) (bool, error) {
-	_, err := os.Stat(filepath.Join(dir, caCertFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	tokens, err := parseTokenKeys([]byte(b.TokenKey))
+	if err != nil {
+		return nil, err
 	}
-	return err == nil, err
+	a := newAuthority(caOf(own, now), tokens)
+	if b.FrontProxy == "" {
+		return a, nil
+	}
+	front, err := parseCA([]byte(b.FrontProxy), []byte(b.FrontProxyKey), frontCertFile, frontKeyFile)
+	if err == nil {
+		a.front = caOf(front, now)
+	}
+	return a, err
 }

@@ -40,7 +40,7 @@ func TestCertificatesOutliveRestart(t *testing.T) {
 		io.WriteString(w, subject.CommonName+" "+subject.Organization[1])
 	}))
 	srv.TLS = &tls.Config{
-		Certificates: []tls.Certificate{serving},
+		Certificates: []tls.Certificate{*serving},
 		ClientCAs:    second.Pool(),
 		ClientAuth:   tls.RequireAndVerifyClientCert,
 	}
@@ -135,7 +135,7 @@ func TestAuthorityOfEarlierRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range []*pki.Authority{second, shared} {
-		if string(a.FrontProxy().CertificatePEM()) != string(first.FrontProxy().CertificatePEM()) {
+		if string(a.FrontProxy().PEM()) != string(first.FrontProxy().PEM()) {
 			t.Error("the authority of front proxies changed")
 		}
 	}

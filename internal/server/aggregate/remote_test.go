@@ -108,11 +108,11 @@ func serve(t *testing.T, c *client.Client) *extension {
 	}))
 	srv.Listener.Close()
 	srv.Listener, srv.EnableHTTP2 = listener, true
-	srv.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, ClientCAs: front, ClientAuth: tls.RequireAndVerifyClientCert}
+	srv.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}, ClientCAs: front, ClientAuth: tls.RequireAndVerifyClientCert}
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
 	t.Cleanup(srv.CloseClientConnections)
-	return &extension{authority.CertificatePEM(), int32(srv.Listener.Addr().(*net.TCPAddr).Port)}
+	return &extension{authority.PEM(), int32(srv.Listener.Addr().(*net.TCPAddr).Port)}
 }
 
 func (e *extension) service() *corev1.Service {
@@ -366,7 +366,7 @@ func TestUntrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 	service := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1.far.example.com"}, Spec: apiregistrationv1.APIServiceSpec{
-		Group: "far.example.com", Version: "v1", GroupPriorityMinimum: 2000, VersionPriority: 5, CABundle: other.CertificatePEM(),
+		Group: "far.example.com", Version: "v1", GroupPriorityMinimum: 2000, VersionPriority: 5, CABundle: other.PEM(),
 		Service: &apiregistrationv1.ServiceReference{Namespace: "default", Name: "gadgets", Port: &e.port},
 	}}
 	svc := e.service()

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/internal/server/fairness"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/metrics"
+	"fairlead.dev/internal/server/pressure"
 	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/respond"
@@ -55,6 +56,10 @@ type Call struct {
 	Audit *audit.Record
 	// Place is the request's place among those in flight.
 	Place inflight.Place
+	// Guard has the limit on memory that large work of the request counts against, and Room is the memory that it has reserved;
+	// nil without a limit.
+	Guard *pressure.Guard
+	Room  *pressure.Room
 	// Seat is the request's place at its priority level; nil if it has none. A watch gives it back when it has sent the
 	// state that it begins with.
 	Seat *fairness.Seat
@@ -115,7 +120,28 @@ func (c *Call) For(namespace, name string) *Call {
 }
 
 // Body returns the whole body of the request.
-func (c *Call) Body() ([]byte, error) { return c.sent.Read(c.HTTP, &c.Place) }
+func (c *Call) Body() ([]byte, error) { return c.sent.Read(c.HTTP, &bodyMemory{Call: c}) }
+
+// bodyMemory accounts for the bytes of the call's body.
+type bodyMemory struct {
+	*Call
+	held int64
+}
+
+// decodedFactor is how much more memory than a body the objects take that it is decoded to, with the body itself.
+const decodedFactor = 4
+
+// Hold implements request.Memory.
+func (m *bodyMemory) Hold(n int64) (err error) {
+	if err := m.Place.Hold(n); err != nil {
+		return err
+	}
+	if m.held += n; m.held*decodedFactor >= pressure.Small {
+		m.Room.Leave()
+		m.Room, err = m.Guard.Reserve(pressure.Body, m.held*decodedFactor)
+	}
+	return err
+}
 
 // Options decodes a verb's options from the query.
 func (c *Call) Options(into runtime.Object) error { return request.DecodeOptions(c.Query, into) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"hash/maphash"
 	"net/url"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -97,20 +96,7 @@ func (d *Dispatcher) Enter(ctx context.Context, r Request) (*Seat, Class, error)
 func (d *Dispatcher) width(r Request, atMost int) (Width, int) {
 	switch in := r.Info; in.Verb {
 	case "list", "watch":
-		if in.Verb == "watch" && !request.IsTrue(r.Query["sendInitialEvents"]) {
-			if v := r.Query.Get("resourceVersion"); v != "" && v != "0" {
-				return Width{Initial: 1}, -1
-			}
-		}
-		o, ok := d.o.Objects(in.Group, in.Resource)
-		if !ok {
-			return Width{Initial: 1}, -1
-		}
-		limit, err := strconv.Atoi(r.Query.Get("limit"))
-		if err != nil {
-			limit = 0 // which the verb refuses, unless there is none
-		}
-		return listWidth(o, limit, in.Name != "", atMost), -1
+		return listWidth(Listed(in, r.Query, d.o.Objects), atMost), -1
 	case "create", "update", "patch", "delete":
 		if in.Resource == "serviceaccounts" && in.Subresource == "token" { // which is no change
 			return Width{Initial: 1}, -1

@@ -2,7 +2,11 @@ package fairness
 
 import (
 	"math"
+	"net/url"
+	"strconv"
 	"time"
+
+	"fairlead.dev/internal/server/request"
 )
 
 // Width is how many seats a request takes: Initial while it runs, and Final for Linger after it, for the work that its event
@@ -37,9 +41,31 @@ type Objects struct {
 	Size int
 }
 
-// listWidth returns the width of a list, or of a watch that begins with one: by the memory that it takes. limit is the
-// client's, 0 without one. Lists are served from memory here, so they are those that kube-apiserver serves from its cache.
-func listWidth(o Objects, limit int, one bool, atMost int) Width {
+// Listed returns the bytes of the objects that a list has, or that a watch begins with; 0 for other requests and if the
+// objects are not known.
+func Listed(in *request.Info, query url.Values, objects func(group, resource string) (Objects, bool)) int {
+	switch in.Verb {
+	case "list":
+	case "watch":
+		if v := query.Get("resourceVersion"); v != "" && v != "0" && !request.IsTrue(query["sendInitialEvents"]) {
+			return 0
+		}
+	default:
+		return 0
+	}
+	o, ok := objects(in.Group, in.Resource)
+	if !ok {
+		return 0
+	}
+	limit, err := strconv.Atoi(query.Get("limit"))
+	if err != nil {
+		limit = 0 // which the verb refuses, unless it is missing
+	}
+	return o.bytes(limit, in.Name != "")
+}
+
+// bytes returns the size of the objects, of as many as limit, 0 without one, or of one.
+func (o Objects) bytes(limit int, one bool) int {
 	n := o.Count
 	if limit > 0 {
 		n = min(n, limit)
@@ -51,7 +77,13 @@ func listWidth(o Objects, limit int, one bool, atMost int) Width {
 	if size <= 0 && o.Count > 0 {
 		size = largestObject
 	}
-	memory := min(n*size, maxStreamed)
+	return n * size
+}
+
+// listWidth returns the width of a list, or of a watch that begins with one, by the bytes of its objects. Lists are served
+// from memory here, so they are those that kube-apiserver serves from its cache.
+func listWidth(bytes, atMost int) Width {
+	memory := min(bytes, maxStreamed)
 	return Width{Initial: clampSeats((memory+bytesPerSeat-1)/bytesPerSeat, atMost, maxListSeats)}
 }
 

@@ -96,11 +96,15 @@ func (v *Watches) Serve(c *call.Call) error {
 	}
 	f.Context = context.WithoutCancel(c.Context)
 	counters := v.Metrics.Watch(c.Endpoint, c.Scope())
-	begun := c.Seat.Leave
+	seat, room, start := c.Seat, c.Room, c.Start // without the call, which need not live as long
+	begun := func() {
+		seat.Leave()
+		room.Leave()
+	}
 	if first != nil {
-		seat, start := c.Seat, c.Start // without the call, which need not live as long
+		began := begun
 		begun = func() {
-			seat.Leave()
+			began()
 			counters.Lists.Observe(int64(time.Since(start)))
 		}
 	}

@@ -38,6 +38,9 @@ func DecodeListOptions(query url.Values, watch, watchList bool) (*internalversio
 	if err := DecodeOptions(query, opts); err != nil {
 		return nil, err
 	}
+	if err := checkSelectors(opts); err != nil {
+		return nil, err
+	}
 	opts.Watch = watch
 	internalversion.SetListOptionsDefaults(opts, watchList)
 	if errs := validation.ValidateListOptions(opts, watchList); len(errs) > 0 {

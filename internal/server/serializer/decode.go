@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// ProtobufSerializer encodes and decodes Go types that have a protobuf form.
-var ProtobufSerializer = protobuf.NewSerializer(resource.Scheme(), resource.Scheme())
+// ProtobufSerializer encodes and decodes Go types that have a protobuf form. It refuses messages that are nested too deep.
+var ProtobufSerializer runtime.Serializer = shallow{protobuf.NewSerializer(resource.Scheme(), resource.Scheme())}
 
 // DecodeBody decodes a request body into obj, a new object of kind want. directive is the
 // fieldValidation option: with Strict, unknown and duplicate fields are an error; with Warn

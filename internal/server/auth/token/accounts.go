@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
@@ -54,18 +55,42 @@ type Accounts struct {
 	MaxExtended time.Duration
 	// NoExtension lets the tokens of pods expire when they say so. It is set before the first request.
 	NoExtension bool
+	// Generation counts changes of the issuer's keys, after which the signatures of known tokens are verified again. It is set
+	// before the first request; nil is for keys that do not change.
+	Generation func() int64
 
 	issuer    *Issuer
 	audiences []string
 	living    Living
 	now       func() time.Time
-	seen      *remember.Memory[*bearer]
+	seen      atomic.Pointer[verified]
+}
+
+// verified are the bearers of tokens whose signatures have been verified by one generation of keys.
+type verified struct {
+	generation int64
+	*remember.Memory[*bearer]
+}
+
+// verified returns the bearers known to the present keys. A token that is being verified by former keys is put among those of
+// the former generation, which end with it.
+func (a *Accounts) verified() *verified {
+	generation := int64(0)
+	if a.Generation != nil {
+		generation = a.Generation()
+	}
+	seen := a.seen.Load()
+	if seen == nil || seen.generation != generation {
+		seen = &verified{generation, remember.New[*bearer](65536, nil)}
+		a.seen.Store(seen)
+	}
+	return seen
 }
 
 // NewAccounts returns a Verifier of the issuer's tokens. audiences are those of the API server itself; the first is
 // the default for issued tokens.
 func NewAccounts(i *Issuer, audiences []string, living Living) *Accounts {
-	return &Accounts{issuer: i, audiences: audiences, living: living, now: time.Now, seen: remember.New[*bearer](65536, nil)}
+	return &Accounts{issuer: i, audiences: audiences, living: living, now: time.Now}
 }
 
 // bearer is a decoded token with its user. Both are shared.
@@ -77,13 +102,14 @@ type bearer struct {
 
 // Verify implements Verifier.
 func (a *Accounts) Verify(ctx context.Context, token string, audiences []string) (*Identity, error) {
-	c, ok := a.seen.Get([]byte(token))
+	seen := a.verified()
+	c, ok := seen.Get([]byte(token))
 	if !ok {
 		var err error
 		if c, err = a.issuer.read(ctx, token, a.audiences); c == nil {
 			return nil, err
 		}
-		a.seen.Put([]byte(token), c, a.now().Add(10*time.Minute))
+		seen.Put([]byte(token), c, a.now().Add(10*time.Minute))
 	}
 	if len(audiences) == 0 {
 		audiences = a.audiences

@@ -106,6 +106,23 @@ func (a accepting) Keys(ctx context.Context, id string) []Key {
 	return append(hidden, a.Signer.Keys(ctx, id)...)
 }
 
+// latest is a Signer whose keys change.
+type latest func() Signer
+
+// Latest returns a Signer that asks current, which is called from any goroutine, for the signer of each call.
+func Latest(current func() Signer) Signer { return latest(current) }
+
+// Sign implements Signer.
+func (l latest) Sign(ctx context.Context, payload []byte) (string, error) {
+	return l().Sign(ctx, payload)
+}
+
+// Keys implements Signer.
+func (l latest) Keys(ctx context.Context, id string) []Key { return l().Keys(ctx, id) }
+
+// MaxAge implements Signer.
+func (l latest) MaxAge() time.Duration { return l().MaxAge() }
+
 // newSigner returns a signer with the key, whose ID is in the header of each token.
 func newSigner(key crypto.Signer) (jose.Signer, error) {
 	alg, err := algorithm(key.Public())

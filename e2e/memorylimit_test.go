@@ -1,0 +1,163 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+)
+
+// TestMemoryLimit: a server with a limit on its memory refuses lists and watches that would exceed it, answers small requests
+// meanwhile, and stays below the limit under many of them.
+func TestMemoryLimit(t *testing.T) {
+	const limit, objects, size = 256, 60, 800_000 // MiB; 48 MB of objects
+	p := up(t, t.TempDir(), "--in-memory", fmt.Sprintf("--memory-limit=%dMi", limit), "--nodes=0", "--watch-history=1Mi")
+	defer p.stop()
+	maps := p.clientset().CoreV1().ConfigMaps("default")
+	blob := strings.Repeat("x", size)
+	for i := range objects {
+		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("large-", i)}, Data: map[string]string{"blob": blob}}
+		if _, err := maps.Create(t.Context(), m, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := p.config()
+	// Each request has a connection of its own, so that one which is not read holds up no other.
+	get := func(path string) *http.Response {
+		t.Helper()
+		one := rest.CopyConfig(config)
+		one.NextProtos = []string{"http/1.1"}
+		tls, err := rest.TLSConfigFor(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := &http.Transport{TLSClientConfig: tls, DisableCompression: true}
+		t.Cleanup(tr.CloseIdleConnections)
+		res, err := (&http.Client{Transport: tr}).Get(config.Host + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	const list = "/api/v1/configmaps"
+	refused := func(res *http.Response, kind string) {
+		t.Helper()
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" || !bytes.Contains(body, []byte("short of memory: this "+kind)) || !bytes.Contains(body, []byte(`"reason":"TooManyRequests"`)) {
+			t.Errorf("a %s beyond the limit: %s %v %.300s", kind, res.Status, res.Header, body)
+		}
+	}
+
+	// Lists that are not read keep their memory, so that the limit is reached, whatever the heap is.
+	var open []*http.Response
+	for {
+		res := get(list)
+		if res.StatusCode != http.StatusOK {
+			refused(res, "list")
+			break
+		}
+		open = append(open, res)
+		if len(open) > limit {
+			t.Fatal("no list is refused")
+		}
+	}
+	refused(get(list+"?watch=1"), "watch")
+	for _, path := range []string{"/api/v1/namespaces", list + "?limit=1", "/readyz", "/api/v1/namespaces/default/configmaps/large-0"} {
+		res := get(path)
+		if res.StatusCode != http.StatusOK {
+			t.Errorf("%s meanwhile: %s", path, res.Status)
+		}
+		res.Body.Close()
+	}
+	if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "small"}}, metav1.CreateOptions{}); err != nil {
+		t.Error(err)
+	}
+	for _, res := range open {
+		res.Body.Close()
+	}
+
+	// Clients that read, and come back when they are refused, all get their list.
+	clients := 64
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			client, err := rest.HTTPClientFor(config)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for t.Context().Err() == nil {
+				res, err := client.Get(config.Host + list)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				n, err := io.Copy(io.Discard, res.Body)
+				res.Body.Close()
+				if res.StatusCode == http.StatusOK {
+					if err != nil || n < objects*size {
+						t.Errorf("a list of %d bytes: %v", n, err)
+					}
+					return
+				}
+				if res.StatusCode != http.StatusTooManyRequests {
+					t.Errorf("a list: %s", res.Status)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	metrics := p.kubectl("get", "--raw", "/metrics")
+	for _, name := range []string{`fairlead_memory_limit_bytes`, `fairlead_memory_live_bytes`, `fairlead_memory_refusals_total{kind="list"}`, `fairlead_memory_refusals_total{kind="watch"}`} {
+		if value(t, metrics, name) <= 0 {
+			t.Errorf("%s is not counted", name)
+		}
+	}
+	if runtime.GOOS == "linux" {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, peak, _ := strings.Cut(string(status), "VmHWM:")
+		kb, err := strconv.Atoi(strings.Fields(peak)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("the process had %d MiB at most", kb>>10)
+		if kb>>10 > limit {
+			t.Errorf("the process had %d MiB of %d", kb>>10, limit)
+		}
+	}
+}
+
+// value returns the value of a metric.
+func value(t *testing.T, metrics, name string) float64 {
+	t.Helper()
+	for s := bufio.NewScanner(strings.NewReader(metrics)); s.Scan(); {
+		if text, ok := strings.CutPrefix(s.Text(), name+" "); ok {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+	}
+	t.Errorf("there is no %s", name)
+	return 0
+}
