@@ -40,6 +40,7 @@ import (
 	"fairlead.dev/internal/controllers/servicecidr"
 	"fairlead.dev/internal/controllers/serviceloadbalancer"
 	"fairlead.dev/internal/controllers/statefulset"
+	"fairlead.dev/internal/controllers/storageversionmigrator"
 	"fairlead.dev/internal/controllers/tokencleaner"
 	"fairlead.dev/internal/controllers/ttl"
 	"fairlead.dev/internal/controllers/ttlafterfinished"
@@ -156,6 +157,7 @@ var builtins = []entry{
 	{"statefulset", "statefulset-controller", func(env controller.Env, s settings) controller.Runner {
 		return statefulset.New(env, statefulset.Options{NoMaxUnavailable: !s.api.Enabled("MaxUnavailableStatefulSet")})
 	}},
+	{"storageversionmigrator", "storage-version-migrator-controller", plain(storageversionmigrator.New)},
 	{"tokencleaner", "token-cleaner", plain(tokencleaner.New)},
 	{"ttl", "ttl-controller", plain(ttl.New)},
 	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},

@@ -18,7 +18,7 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.ClusterScoped[migrationv1.StorageVersionMigration, migrationv1.StorageVersionMigrationList](migrationv1.SchemeGroupVersion, "storageversionmigrations").
-			WithStatus().WithNoEffectWarning("no controller of this control plane migrates stored objects: the StorageVersionMigration has no effect").WithTable(table).WithStrategy(strategy()),
+			WithStatus().WithTable(table).WithStrategy(strategy()),
 	}
 }
 
