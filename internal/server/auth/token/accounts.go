@@ -54,6 +54,8 @@ type Accounts struct {
 	MaxExtended time.Duration
 	// NoExtension lets the tokens of pods expire when they say so. It is set before the first request.
 	NoExtension bool
+	// Used, if set, is called for each use of a token that a Secret stores. It is set before the first request.
+	Used func(context.Context, SecretUse)
 
 	issuer    *Issuer
 	audiences []string
@@ -99,7 +101,7 @@ func (a *Accounts) Verify(ctx context.Context, token string, audiences []string)
 		return nil, err
 	}
 	if c.secret != "" {
-		if err := a.kept(ctx, c.Kubernetes.Namespace, c.secret, token); err != nil {
+		if err := a.kept(ctx, c, token); err != nil {
 			return nil, err
 		}
 	}
