@@ -53,24 +53,29 @@ func ControllerNames() []string {
 }
 
 // CheckControllers returns an error if a list of controllers is not valid. Each item is a
-// name, a name with "-" before it (not this one), or "*" (all that are not named).
+// name, here or in kube-controller-manager, a name with "-" before it (not this one), or "*" (all that are not named).
 func CheckControllers(list []string) error {
 	for _, item := range list {
 		name := strings.TrimPrefix(item, "-")
-		if item == "*" || slices.Contains(ControllerNames(), name) {
-			continue
+		switch u := upstreamNames[name]; {
+		case u.part:
+			return fmt.Errorf("--controllers: %s is a part of the controller %s, which has no switches for its parts", name, u.here)
+		case item != "*" && u.here == "" && !slices.Contains(ControllerNames(), name):
+			return fmt.Errorf("--controllers: there is no controller %q; all are: %s", name, strings.Join(ControllerNames(), ", "))
 		}
-		return fmt.Errorf("--controllers: there is no controller %q; all are: %s", name, strings.Join(ControllerNames(), ", "))
 	}
 	return nil
 }
 
 // selected picks the controllers that a list asks for, that are configured, and that the API has the gates for.
 func selected(list []string, ranges Ranges, api gates.API) []entry {
+	asked := map[string]bool{}
+	for _, item := range list {
+		asked[here(item)] = true
+	}
 	var picked []entry
 	for _, b := range builtins {
-		named := slices.Contains(list, b.name) || slices.Contains(list, "*")
-		if named && !slices.Contains(list, "-"+b.name) && ranges.configured(b.name) && runs(b.name, api) {
+		if (asked[b.name] || asked["*"]) && !asked["-"+b.name] && ranges.configured(b.name) && runs(b.name, api) {
 			picked = append(picked, b)
 		}
 	}
