@@ -35,8 +35,11 @@ import (
 func Resources() []*resource.Resource { return Of(gates.API{}) }
 
 // Of is every built-in kind of an API, as Resources.
-func Of(api gates.API) []*resource.Resource {
-	return api.Apply(slices.Concat(
+func Of(api gates.API) []*resource.Resource { return api.Apply(All()) }
+
+// All is every built-in kind in all versions that an API may have.
+func All() []*resource.Resource {
+	return slices.Concat(
 		core.Resources(),
 		apiregistration.Resources(),
 		apps.Resources(),
@@ -59,5 +62,5 @@ func Of(api gates.API) []*resource.Resource {
 		dynamicresources.Resources(),
 		flowcontrol.Resources(),
 		storagemigration.Resources(),
-	))
+	)
 }
