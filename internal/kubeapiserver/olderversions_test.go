@@ -3,6 +3,7 @@ package kubeapiserver_test
 import (
 	"testing"
 
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	resourcev1 "k8s.io/api/resource/v1"
 	resourcev1beta1 "k8s.io/api/resource/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -22,10 +23,18 @@ func TestOlderVersions(t *testing.T) {
 		"admissionregistration.k8s.io/v1beta1 mutatingadmissionpolicies":  true,
 		"admissionregistration.k8s.io/v1alpha1 mutatingadmissionpolicies": false,
 		"networking.k8s.io/v1beta1 servicecidrs":                          false, "resource.k8s.io/v1alpha3 devicetaintrules": false,
+		"coordination.k8s.io/v1beta1 leasecandidates": true, "internal.apiserver.k8s.io/v1alpha1 storageversions": false,
 	} {
 		if got[name] != want {
 			t.Errorf("%s: served %t", name, got[name])
 		}
+	}
+	candidate, err := c.CoordinationV1beta1().LeaseCandidates("default").Create(t.Context(), &coordinationv1beta1.LeaseCandidate{
+		ObjectMeta: metav1.ObjectMeta{Name: "c"},
+		Spec:       coordinationv1beta1.LeaseCandidateSpec{LeaseName: "l", BinaryVersion: "1.37.0", EmulationVersion: "1.37.0", Strategy: "OldestEmulationVersion"},
+	}, metav1.CreateOptions{})
+	if err != nil || candidate.Spec.LeaseName != "l" {
+		t.Errorf("a candidate of a lease: %+v, %v", candidate, err)
 	}
 	old, now := c.ResourceV1beta1(), c.ResourceV1()
 	must := func(err error) {

@@ -23,6 +23,12 @@ func (r *Resource) WithVersionOnRequest(v Version, toStorage, fromStorage Move) 
 	return r
 }
 
+// OnRequest marks a kind, whose row has one version, as not served by default.
+func (r *Resource) OnRequest() *Resource {
+	r.Versions[0].OnRequest = true
+	return r
+}
+
 // converter returns a function that converts an object to another kind by its JSON.
 func converter(to schema.GroupVersionKind, empty func() runtime.Object, move Move) func(runtime.Object) (runtime.Object, error) {
 	return func(in runtime.Object) (runtime.Object, error) {

@@ -3,6 +3,7 @@ package serverflags
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,8 @@ func keyOf(gvr schema.GroupVersionResource) string {
 }
 
 // askedAPIs returns the resources that --runtime-config enables although their versions are not enabled by default. A
-// resource in the configuration takes precedence over its version. To enable by name what the API does not have is an error.
+// resource in the configuration takes precedence over its version. To enable by name what the API does not have is an error,
+// and so is a version of a resource without the one that is stored; a class leaves those out.
 func askedAPIs(config map[string]string, api gates.API) (asked []schema.GroupVersionResource, err error) {
 	on := map[string]bool{}
 	for key, text := range config {
@@ -53,6 +55,18 @@ func askedAPIs(config map[string]string, api gates.API) (asked []schema.GroupVer
 				asked = append(asked, gvr)
 			}
 		}
+	}
+	for _, row := range builtin.All() {
+		stored := row.Version(row.StorageVersion)
+		if stored == nil || !stored.OnRequest || slices.Contains(asked, row.GVR(stored.Name)) {
+			continue
+		}
+		for _, gvr := range asked {
+			if gvr.GroupResource() == row.GroupResource() && (on[keyOf(gvr)] || on[gvr.GroupVersion().String()]) {
+				return nil, fmt.Errorf("--runtime-config: %s needs %s, in which the objects are stored", keyOf(gvr), keyOf(row.GVR(stored.Name)))
+			}
+		}
+		asked = slices.DeleteFunc(asked, func(gvr schema.GroupVersionResource) bool { return gvr.GroupResource() == row.GroupResource() })
 	}
 	for key, has := range had {
 		if on[key] && !has {

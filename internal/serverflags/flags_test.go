@@ -60,7 +60,9 @@ func TestAskedAPIs(t *testing.T) {
 		{config: map[string]string{"resource.k8s.io/v1beta1/deviceclasses": "true"}, has: []string{"v1beta1/deviceclasses"}, lack: []string{"v1beta1/resourceclaims"}},
 		{config: map[string]string{"api/beta": "true"}, has: []string{"v1beta1/resourceclaims", "v1beta1/storageversionmigrations"}, lack: []string{"v1alpha3/devicetaintrules"}},
 		{config: map[string]string{"api/all": "true", "resource.k8s.io/v1beta1": "false"}, has: []string{"v1alpha3/devicetaintrules"}, lack: []string{"v1beta1/resourceclaims"}},
-		{config: map[string]string{"api/alpha": "true"}, has: []string{"v1alpha1/mutatingadmissionpolicies"}, lack: []string{"v1beta1/mutatingadmissionpolicies"}},
+		{config: map[string]string{"api/alpha": "true"}, has: []string{"v1alpha1/mutatingadmissionpolicies", "v1alpha1/storageversions"}, lack: []string{"v1alpha2/leasecandidates", "v1beta1/mutatingadmissionpolicies"}},
+		{config: map[string]string{"coordination.k8s.io/v1beta1": "true"}, has: []string{"v1beta1/leasecandidates"}, lack: []string{"v1alpha2/leasecandidates"}},
+		{config: map[string]string{"coordination.k8s.io/v1alpha2": "true"}, err: "coordination.k8s.io/v1alpha2/leasecandidates needs coordination.k8s.io/v1beta1/leasecandidates"},
 		{config: map[string]string{"networking.k8s.io/v1beta1": "true"}, err: "Fairlead does not serve networking.k8s.io/v1beta1"}, // gone in 1.37
 		{config: map[string]string{"resource.k8s.io/v1beta1": "perhaps"}, err: "invalid value of resource.k8s.io/v1beta1=perhaps"},
 	} {

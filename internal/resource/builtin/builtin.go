@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/internal/resource/admissionregistration"
 	"fairlead.dev/internal/resource/apiextensions"
 	"fairlead.dev/internal/resource/apiregistration"
+	"fairlead.dev/internal/resource/apiserverinternal"
 	"fairlead.dev/internal/resource/apps"
 	"fairlead.dev/internal/resource/authentication"
 	"fairlead.dev/internal/resource/authorization"
@@ -62,5 +63,6 @@ func All() []*resource.Resource {
 		dynamicresources.Resources(),
 		flowcontrol.Resources(),
 		storagemigration.Resources(),
+		apiserverinternal.Resources(),
 	)
 }
