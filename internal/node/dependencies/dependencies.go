@@ -22,11 +22,13 @@ const (
 	Attachment  // a VolumeAttachment
 	Bundle      // a ClusterTrustBundle
 	Signer      // all ClusterTrustBundles of the signer that the key names
+	Certificate // the PodCertificateRequest for a source of a volume, which is made for the key
 )
 
 func (k Kind) String() string {
 	return [...]string{"configmap", "secret", "persistentvolumeclaim", "persistentvolume", "csidriver.storage.k8s.io", "csinode.storage.k8s.io",
-		"volumeattachments.storage.k8s.io", "clustertrustbundle.certificates.k8s.io", "clustertrustbundle.certificates.k8s.io"}[k]
+		"volumeattachments.storage.k8s.io", "clustertrustbundle.certificates.k8s.io", "clustertrustbundle.certificates.k8s.io",
+		"podcertificaterequest.certificates.k8s.io"}[k]
 }
 
 // Key names an object.
@@ -35,8 +37,8 @@ type Key struct {
 	Namespace, Name string
 }
 
-// Find returns the object of a key: a *corev1.ConfigMap, *corev1.Secret and so on, and for a Signer a
-// []*certificatesv1.ClusterTrustBundle. The error for a missing object is NotFound; any other means that
+// Find returns the object of a key: a *corev1.ConfigMap, *corev1.Secret and so on, for a Signer a
+// []*certificatesv1.ClusterTrustBundle, and for a Certificate a *certificatesv1.PodCertificateRequest. The error for a missing object is NotFound; any other means that
 // its existence is not known.
 type Find func(Key) (any, error)
 
@@ -62,7 +64,7 @@ type Errors struct {
 func Of(pod *corev1.Pod, find Find) (keys []Key) {
 	add := func(kind Kind, name string) {
 		key := Key{kind, pod.Namespace, name}
-		if kind > Claim {
+		if kind > Claim && kind != Certificate {
 			key.Namespace = ""
 		}
 		if name != "" && !slices.Contains(keys, key) {
@@ -104,7 +106,10 @@ func Of(pod *corev1.Pod, find Find) (keys []Key) {
 		case claimName(pod, v) != "":
 			add(Claim, claimName(pod, v))
 		case v.Projected != nil && !isToken(v):
-			for _, s := range v.Projected.Sources {
+			for j, s := range v.Projected.Sources {
+				if s.PodCertificate != nil {
+					add(Certificate, certificateKey(pod, v, j).Name)
+				}
 				if s.ConfigMap != nil {
 					add(ConfigMap, s.ConfigMap.Name)
 				}
