@@ -57,25 +57,25 @@ func validateCandidate(c *coordinationv1beta1.LeaseCandidate) field.ErrorList {
 		f.Required(p.Child("strategy"), "")
 		return f.List()
 	}
-	if s.Strategy == coordinationv1.OldestEmulationVersion && emulated.EqualTo(none) {
+	if s.Strategy == coordinationv1.OldestEmulationVersion && emulated.EqualTo(zero) {
 		f.Required(p.Child("emulationVersion"), "must be specified when `strategy` is 'OldestEmulationVersion'")
 	}
 	strategy(&f, p.Child("strategy", "strategy"), s.Strategy)
 	return f.List()
 }
 
-// none is the version of a text that has no version.
-var none = version.MustParseSemantic("0.0.0")
+// zero stands for a version that is missing or malformed.
+var zero = version.MustParseSemantic("0.0.0")
 
-// semantic parses a semantic version. Text that is none is an error, unless it is empty.
+// semantic parses a semantic version. Malformed text is an error, unless it is empty.
 func semantic(f *check.Errors, p *check.Path, text string) *version.Version {
 	if text == "" {
-		return none
+		return zero
 	}
 	v, err := version.ParseSemantic(text)
 	if err != nil || strings.HasPrefix(text, "v") {
 		f.Invalid(p, text, "must be a valid semantic version")
-		return none
+		return zero
 	}
 	return v
 }
