@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	migrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -185,5 +187,41 @@ func TestOneAtATime(t *testing.T) {
 	const want = `resource "authorization.k8s.io/v1, Resource=subjectaccessreviews" does not support discovery operations: [update patch list]`
 	if outcome, _ := ended(t, api, "reviews"); outcome.Type != "Failed" || outcome.Message != want {
 		t.Errorf("of a resource that is not stored: %+v", outcome)
+	}
+}
+
+// TestEveryResource migrates each resource of a new cluster with pods: the controller's rights and the rules of all kinds let it
+// write what is there.
+func TestEveryResource(t *testing.T) {
+	t.Parallel()
+	env := testenv.New(t, testenv.Options{Nodes: 1})
+	c := env.Client(t)
+	api := client.For[*migrationv1.StorageVersionMigration](c)
+	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
+	labels := map[string]string{"app": "web"}
+	if _, err := deployments.Create(t.Context(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web"}}},
+		}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	waittest.One(t, deployments, "web", "its pod", func(d *appsv1.Deployment) bool { return d.Status.AvailableReplicas == 1 })
+	all, err := c.ServerResources(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, r := range all {
+		if name := r.GVR.Resource + "." + r.GVR.Group + "x"; r.Can("update", "patch", "list") && !names[name] {
+			names[name] = true
+			create(t, api, name, r.GVR.Group, r.GVR.Resource)
+		}
+	}
+	for name := range names {
+		if outcome, _ := ended(t, api, name); outcome.Type != "Succeeded" {
+			t.Errorf("%s: %+v", name, outcome)
+		}
 	}
 }
