@@ -37,7 +37,7 @@ func TestUnusedTokens(t *testing.T) {
 		})
 		c := env.Client(t)
 		own := controller.Env{Client: c, Informers: informer.NewSet(c), Log: slog.New(slog.DiscardHandler)}
-		cleaner := legacytokencleaner.New(own, legacytokencleaner.Options{Unused: 8 * day})
+		cleaner := legacytokencleaner.New(own, legacytokencleaner.Options{Unused: 2 * day})
 		own.Informers.Start(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { cleaner.Run(t.Context()) })
@@ -110,8 +110,8 @@ func TestUnusedTokens(t *testing.T) {
 				t.Errorf("%s there are %q", when, got)
 			}
 		}
-		for range 5 {
-			time.Sleep(2 * day)
+		for range 8 {
+			time.Sleep(day / 2)
 			must(use("used"))
 		}
 		exist("when the time is up", "manual", "mounted", "unused", "used")
@@ -129,8 +129,8 @@ func TestUnusedTokens(t *testing.T) {
 		if got := get("unused").Labels[lastUsed]; got != time.Now().UTC().Format(time.DateOnly) {
 			t.Errorf("the attempt to use an invalid token is not recorded: %q", got)
 		}
-		for range 5 {
-			time.Sleep(2 * day)
+		for range 8 {
+			time.Sleep(day / 2)
 			must(use("used"))
 		}
 		exist("when it is up again", "manual", "mounted", "used")
