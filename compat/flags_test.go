@@ -53,3 +53,18 @@ func TestFlagLists(t *testing.T) {
 		}
 	}
 }
+
+// TestControllerList compares the list of controllers, from which docs/controllers.md is checked and which is of Kubernetes
+// 1.37.2, with those of the version that this module has.
+func TestControllerList(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "internal", "controlplane", "testdata", "kube-controller-manager.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := []string{"cloud-node-lifecycle-controller", "node-route-controller", "service-lb-controller"}
+	want := slices.DeleteFunc(controllers.KnownControllers(), func(name string) bool { return slices.Contains(gone, name) })
+	slices.Sort(want)
+	if got := strings.Fields(string(text)); !slices.Equal(got, want) {
+		t.Errorf("the list has\n%q\nand kube-controller-manager\n%q", got, want)
+	}
+}

@@ -31,11 +31,7 @@ type Admission struct {
 }
 
 // plugins returns the admission plugins of a server. It registers their metrics. grants is nil without the authorizer RBAC.
-func (o Options) plugins(c *server.Config, s *server.Server, authorizer auth.Authorizer, grants *rbac.Authorizer) (admission.Chain, error) {
-	own, err := newOwnWrites(s)
-	if err != nil {
-		return nil, err
-	}
+func (o Options) plugins(c *server.Config, s *server.Server, own ownWrites, authorizer auth.Authorizer, grants *rbac.Authorizer) (admission.Chain, error) {
 	of := o.Admission
 	ao := admission.Options{
 		Lookup:      s.Lookup(),
@@ -48,6 +44,7 @@ func (o Options) plugins(c *server.Config, s *server.Server, authorizer auth.Aut
 		Config:      of.Config,
 		Tolerations: of.Tolerations,
 	}
+	var err error
 	if ao.Dynamic, err = of.dynamic(c, s, authorizer); err != nil {
 		return nil, err
 	}

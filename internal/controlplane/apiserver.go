@@ -246,6 +246,11 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	accounts := token.NewAccounts(issuer, access.Audiences, token.LivingIn(objects))
 	accounts.Generation = creds.authority.Generation
 	accounts.MaxExpiration, accounts.NoExtension = access.MaxTokenExpiration, options.Tokens.NoExtension
+	own, err := newOwnWrites(s)
+	if err != nil {
+		return err
+	}
+	accounts.Used = storedTokens{own, options.Log}.used
 	if creds.external != nil {
 		longest := creds.external.MaxExpiration()
 		accounts.MaxExpiration, accounts.MaxExtended = cmp.Or(access.MaxTokenExpiration, longest), longest
@@ -297,7 +302,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if !creds.authorizers.Has(chain.RBAC) {
 		rules = nil
 	}
-	if c.Admission, err = options.plugins(c, s, c.Authorizer, rules); err != nil {
+	if c.Admission, err = options.plugins(c, s, own, c.Authorizer, rules); err != nil {
 		return err
 	}
 	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Types: creds.authorizers.Types, Policy: grants.Policy, Tokens: verifier})

@@ -1,16 +1,13 @@
 package controlplane
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"fairlead.dev/controller"
 	"fairlead.dev/internal/controllers/attachdetach"
 	"fairlead.dev/internal/controllers/bootstrapsigner"
 	"fairlead.dev/internal/controllers/cabundle"
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/controllers/clusterroleaggregation"
+	"fairlead.dev/internal/controllers/clustertrustbundlepublisher"
 	"fairlead.dev/internal/controllers/cronjob"
 	"fairlead.dev/internal/controllers/daemonset"
 	"fairlead.dev/internal/controllers/deployment"
@@ -23,11 +20,13 @@ import (
 	"fairlead.dev/internal/controllers/garbagecollector"
 	"fairlead.dev/internal/controllers/horizontalpodautoscaler"
 	"fairlead.dev/internal/controllers/job"
+	"fairlead.dev/internal/controllers/legacytokencleaner"
 	"fairlead.dev/internal/controllers/namespace"
 	"fairlead.dev/internal/controllers/nodeipam"
 	"fairlead.dev/internal/controllers/nodelifecycle"
 	"fairlead.dev/internal/controllers/persistentvolume"
 	"fairlead.dev/internal/controllers/persistentvolumeexpander"
+	"fairlead.dev/internal/controllers/podcertificaterequestcleaner"
 	"fairlead.dev/internal/controllers/podgc"
 	"fairlead.dev/internal/controllers/pvcprotection"
 	"fairlead.dev/internal/controllers/pvprotection"
@@ -41,6 +40,8 @@ import (
 	"fairlead.dev/internal/controllers/servicecidr"
 	"fairlead.dev/internal/controllers/serviceloadbalancer"
 	"fairlead.dev/internal/controllers/statefulset"
+	"fairlead.dev/internal/controllers/storageversionmigrator"
+	"fairlead.dev/internal/controllers/tainteviction"
 	"fairlead.dev/internal/controllers/tokencleaner"
 	"fairlead.dev/internal/controllers/ttl"
 	"fairlead.dev/internal/controllers/ttlafterfinished"
@@ -101,6 +102,9 @@ var builtins = []entry{
 		return certificates.New(env, s.signing)
 	}},
 	{"clusterroleaggregation", "clusterrole-aggregation-controller", plain(clusterroleaggregation.New)},
+	{"clustertrustbundlepublisher", "kube-apiserver-serving-clustertrustbundle-publisher", func(env controller.Env, s settings) controller.Runner {
+		return clustertrustbundlepublisher.New(env, clustertrustbundlepublisher.Options{CA: s.caBundle})
+	}},
 	{"cronjob", "cronjob-controller", plain(cronjob.New)},
 	{"daemonset", "daemon-set-controller", plain(daemonset.New)},
 	{"deployment", "deployment-controller", plain(deployment.New)},
@@ -122,6 +126,9 @@ var builtins = []entry{
 		})
 	}},
 	{"job", "job-controller", plain(job.New)},
+	{"legacytokencleaner", "legacy-service-account-token-cleaner", func(env controller.Env, _ settings) controller.Runner {
+		return legacytokencleaner.New(env, legacytokencleaner.Options{})
+	}},
 	{"namespace", "namespace-controller", plain(namespace.New)},
 	{"nodeipam", "node-controller", func(env controller.Env, s settings) controller.Runner {
 		return nodeipam.New(env, s.ranges.Nodes)
@@ -131,6 +138,7 @@ var builtins = []entry{
 	}},
 	{"persistentvolume", "persistent-volume-binder", plain(persistentvolume.New)},
 	{"persistentvolumeexpander", "expand-controller", plain(persistentvolumeexpander.New)},
+	{"podcertificaterequestcleaner", "podcertificaterequestcleaner", plain(podcertificaterequestcleaner.New)},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
 	{"pvcprotection", "pvc-protection-controller", func(env controller.Env, s settings) controller.Runner {
 		return pvcprotection.New(env, pvcprotection.Options{NoUnused: !s.api.Enabled("PersistentVolumeClaimUnusedSinceTime")})
@@ -154,51 +162,11 @@ var builtins = []entry{
 	{"statefulset", "statefulset-controller", func(env controller.Env, s settings) controller.Runner {
 		return statefulset.New(env, statefulset.Options{NoMaxUnavailable: !s.api.Enabled("MaxUnavailableStatefulSet")})
 	}},
+	{"storageversionmigrator", "storage-version-migrator-controller", plain(storageversionmigrator.New)},
+	{"tainteviction", "node-controller", plain(tainteviction.New)},
 	{"tokencleaner", "token-cleaner", plain(tokencleaner.New)},
 	{"ttl", "ttl-controller", plain(ttl.New)},
 	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},
 	{"vacprotection", "volumeattributesclass-protection-controller", plain(vacprotection.New)},
 	{"validatingadmissionpolicystatus", "validatingadmissionpolicy-status-controller", plain(validatingadmissionpolicystatus.New)},
-}
-
-// gated are the feature gates without which a controller does not run: its kinds or their fields are not there.
-var gated = map[string]string{
-	"devicetainteviction": "DRADeviceTaints",
-	"resourceclaim":       "DynamicResourceAllocation",
-	"vacprotection":       "VolumeAttributesClass",
-}
-
-// ControllerNames are the names of all built-in controllers, sorted.
-func ControllerNames() []string {
-	names := make([]string, len(builtins))
-	for i, b := range builtins {
-		names[i] = b.name
-	}
-	return names
-}
-
-// CheckControllers returns an error if a list of controllers is not valid. Each item is a
-// name, a name with "-" before it (not this one), or "*" (all that are not named).
-func CheckControllers(list []string) error {
-	for _, item := range list {
-		name := strings.TrimPrefix(item, "-")
-		if item == "*" || slices.Contains(ControllerNames(), name) {
-			continue
-		}
-		return fmt.Errorf("--controllers: there is no controller %q; all are: %s", name, strings.Join(ControllerNames(), ", "))
-	}
-	return nil
-}
-
-// selected picks the controllers that a list asks for, that are configured, and that the API has the gates for.
-func selected(list []string, ranges Ranges, api gates.API) []entry {
-	var picked []entry
-	for _, b := range builtins {
-		named := slices.Contains(list, b.name) || slices.Contains(list, "*")
-		gate, isGated := gated[b.name]
-		if named && !slices.Contains(list, "-"+b.name) && ranges.configured(b.name) && (!isGated || api.Enabled(gate)) {
-			picked = append(picked, b)
-		}
-	}
-	return picked
 }

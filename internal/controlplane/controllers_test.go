@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/version"
@@ -27,13 +28,32 @@ func TestControllerNames(t *testing.T) {
 	}
 }
 
+// TestUpstreamNames selects controllers by the names of kube-controller-manager.
+func TestUpstreamNames(t *testing.T) {
+	for list, want := range map[string]string{
+		"deployment-controller,job":                            "2 running",
+		"deployment-controller,deployment":                     "1 running",
+		"job,pod-garbage-collector-controller,-job-controller": "1 running",
+	} {
+		running := ""
+		controlplanetest.Start(t, controlplane.Options{Controllers: strings.Split(list, ","), Progress: func(what, detail string) {
+			if what == "Controllers" {
+				running = detail
+			}
+		}})
+		if running != want {
+			t.Errorf("%s: %s, want %s", list, running, want)
+		}
+	}
+}
+
 // TestGatedControllers: an emulated version without the feature gates of controllers does not run them.
 func TestGatedControllers(t *testing.T) {
 	all := len(controlplane.ControllerNames()) - 2 // nodeipam and serviceloadbalancer have no ranges
 	for v, without := range map[string]int{
-		"1.33": 3, // devicetainteviction, resourceclaim, vacprotection
-		"1.35": 1, // devicetainteviction
-		"1.36": 0,
+		"1.33": 6, // those of 1.35, resourceclaim, vacprotection
+		"1.35": 4, // those of 1.36, devicetainteviction
+		"1.36": 3, // clustertrustbundlepublisher, podcertificaterequestcleaner, storageversionmigrator
 		"1.37": 0,
 	} {
 		of, err := gates.New(version.MustParse(v))

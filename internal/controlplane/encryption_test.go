@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	migrationv1 "k8s.io/api/storagemigration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -294,6 +296,41 @@ func TestEncryptionMigration(t *testing.T) {
 				}
 			})
 		}
+	})
+}
+
+// TestStorageVersionMigration writes all Secrets with a new key.
+func TestStorageVersionMigration(t *testing.T) {
+	inVaults(t, func(v *vault) {
+		v.options.Controllers = []string{"storageversionmigrator"}
+		v.configure(encryptionConfig("[secrets]", provider("aescbc", "a")))
+		v.run(func(_ *controlplane.ControlPlane, c *kubernetes.Clientset) {
+			v.put(c, "one", "first")
+			v.put(c, "two", "second")
+		})
+		v.configure(encryptionConfig("[secrets]", provider("aescbc", "b", "a")))
+		v.run(func(_ *controlplane.ControlPlane, c *kubernetes.Clientset) {
+			v.storedAs("/registry/secrets/default/one", "k8s:enc:aescbc:v1:a:")
+			migrations := c.StoragemigrationV1().StorageVersionMigrations()
+			if _, err := migrations.Create(v.Context(), &migrationv1.StorageVersionMigration{
+				ObjectMeta: metav1.ObjectMeta{Name: "secrets"},
+				Spec:       migrationv1.StorageVersionMigrationSpec{Resource: metav1.GroupResource{Resource: "secrets"}},
+			}, metav1.CreateOptions{}); err != nil {
+				v.Fatal(err)
+			}
+			w, err := migrations.Watch(v.Context(), metav1.ListOptions{})
+			if err != nil {
+				v.Fatal(err)
+			}
+			defer w.Stop()
+			for e := range w.ResultChan() {
+				if meta.IsStatusConditionTrue(e.Object.(*migrationv1.StorageVersionMigration).Status.Conditions, "Succeeded") {
+					break
+				}
+			}
+			v.storedAs("/registry/secrets/default/one", "k8s:enc:aescbc:v1:b:")
+			v.storedAs("/registry/secrets/default/two", "k8s:enc:aescbc:v1:b:")
+		})
 	})
 }
 

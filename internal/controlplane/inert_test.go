@@ -48,8 +48,6 @@ func TestInertKinds(t *testing.T) {
 	config.WarningHandler = &told
 	client := kubernetes.NewForConfigOrDie(config).CoreV1().RESTClient()
 	for _, c := range []struct{ path, object, patch, want string }{
-		{"/apis/storagemigration.k8s.io/v1/storageversionmigrations", `{"spec":{"resource":{"group":"","resource":"configmaps"}}}`,
-			`{"metadata":{"labels":{"a":"b"}}}`, "migrates stored objects"},
 		{"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", `{"spec":{"priorityLevelConfiguration":{"name":"global-default"},"matchingPrecedence":9000}}`,
 			`{"spec":{"matchingPrecedence":9001}}`, "does not tell requests apart"},
 		{"/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations", `{"spec":{"type":"Limited","limited":{"nominalConcurrencyShares":3,"limitResponse":{"type":"Reject"}}}}`,

@@ -14,10 +14,11 @@ import (
 // serverUser is the user of the API server's own writes.
 const serverUser = "system:apiserver"
 
-// ownWrites are the writes of admission plugins, over the wire in memory, as the server's own user.
+// ownWrites are the writes of admission plugins and authenticators, over the wire in memory, as the server's own user.
 type ownWrites struct {
 	quotas     client.Resource[*corev1.ResourceQuota]
 	namespaces client.Resource[*corev1.Namespace]
+	secrets    client.Resource[*corev1.Secret]
 }
 
 func newOwnWrites(s *server.Server) (ownWrites, error) {
@@ -28,7 +29,7 @@ func newOwnWrites(s *server.Server) (ownWrites, error) {
 	if err != nil {
 		return ownWrites{}, err
 	}
-	return ownWrites{client.For[*corev1.ResourceQuota](c), client.For[*corev1.Namespace](c)}, nil
+	return ownWrites{client.For[*corev1.ResourceQuota](c), client.For[*corev1.Namespace](c), client.For[*corev1.Secret](c).MetadataOnly()}, nil
 }
 
 // UpdateStatus implements admission.QuotaWriter.

@@ -75,6 +75,8 @@ type Version struct {
 	// ToStorage converts an object of this version to the storage version, FromStorage back. Both return a new
 	// object and do not modify their argument; the two may share parts. Both are nil for the storage version.
 	ToStorage, FromStorage func(runtime.Object) (runtime.Object, error)
+	// OnRequest marks a version that is not served by default.
+	OnRequest bool
 	// Warning, if set, is sent to all users of the version.
 	Warning string
 }

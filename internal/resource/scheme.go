@@ -5,7 +5,20 @@ import (
 
 	"fairlead.dev/internal/kinds"
 	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1alpha1 "k8s.io/api/admissionregistration/v1alpha1"
+	admissionregistrationv1beta1 "k8s.io/api/admissionregistration/v1beta1"
+	internalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	certificatesv1alpha1 "k8s.io/api/certificates/v1alpha1"
+	certificatesv1beta1 "k8s.io/api/certificates/v1beta1"
+	coordinationv1alpha2 "k8s.io/api/coordination/v1alpha2"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
+	networkingv1beta1 "k8s.io/api/networking/v1beta1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
+	resourcev1beta1 "k8s.io/api/resource/v1beta1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	storagev1beta1 "k8s.io/api/storage/v1beta1"
+	migrationv1beta1 "k8s.io/api/storagemigration/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -23,6 +36,16 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 	utilruntime.Must(admissionv1.AddToScheme(s))
 	utilruntime.Must(metricsv1beta1.AddToScheme(s))
 	utilruntime.Must(metav1.AddMetaToScheme(s))
+	for _, add := range []func(*runtime.Scheme) error{ // served on request
+		admissionregistrationv1alpha1.AddToScheme, admissionregistrationv1beta1.AddToScheme,
+		certificatesv1alpha1.AddToScheme, certificatesv1beta1.AddToScheme,
+		coordinationv1alpha2.AddToScheme, coordinationv1beta1.AddToScheme, internalv1alpha1.AddToScheme,
+		networkingv1beta1.AddToScheme,
+		resourcev1alpha3.AddToScheme, resourcev1beta1.AddToScheme, resourcev1beta2.AddToScheme,
+		storagev1beta1.AddToScheme, migrationv1beta1.AddToScheme,
+	} {
+		utilruntime.Must(add(s))
+	}
 	s.AddTypeDefaultingFunc(&authenticationv1.TokenRequest{}, defaultTokenRequest)
 	return s
 })

@@ -77,6 +77,9 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	if o.API.Later, err = laterAPIs(f.apis, o.API, f.emulation.forwardTyped); err != nil {
 		return err
 	}
+	if o.API.Asked, err = askedAPIs(f.apis, o.API); err != nil {
+		return err
+	}
 	if o.DisabledAPIs, err = disabledAPIs(f.apis, o.API); err != nil {
 		return err
 	}

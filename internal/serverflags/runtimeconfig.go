@@ -45,6 +45,9 @@ func disabledAPIs(config map[string]string, api gates.API) (disabled []schema.Gr
 		if _, class := apiClasses[key]; class {
 			continue
 		}
+		if onRequest(key) {
+			continue
+		}
 		gv, err := schema.ParseGroupVersion(strings.TrimPrefix(key, "api/"))
 		if err != nil || strings.Count(key, "/") > 1 {
 			return nil, fmt.Errorf("--runtime-config: %q is not a group and version", key)
@@ -54,7 +57,7 @@ func disabledAPIs(config map[string]string, api gates.API) (disabled []schema.Gr
 		}
 	}
 	for _, gv := range slices.SortedFunc(maps.Keys(served), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) }) {
-		if enabled(gv, on) {
+		if enabled(gv, on, true) || onRequest(gv.String()) {
 			continue
 		}
 		if needed(gv.Group) {
@@ -96,8 +99,8 @@ func laterAPIs(config map[string]string, api gates.API, forward bool) (later []s
 	return later, nil
 }
 
-// enabled reports whether the configuration leaves the version enabled.
-func enabled(gv schema.GroupVersion, on map[string]bool) bool {
+// enabled reports whether the configuration enables a version; standard is whether it is enabled without one.
+func enabled(gv schema.GroupVersion, on map[string]bool, standard bool) bool {
 	if v, ok := on[gv.String()]; ok {
 		return v
 	}
@@ -106,7 +109,7 @@ func enabled(gv schema.GroupVersion, on map[string]bool) bool {
 			return v
 		}
 	}
-	return true
+	return standard
 }
 
 // needed reports whether the server reads objects of the group by itself.

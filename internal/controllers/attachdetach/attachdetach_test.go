@@ -267,7 +267,7 @@ func TestForcedDetach(t *testing.T) {
 	})
 }
 
-// TestNotAttached: volumes of drivers that attach none, and of nodes that are not managed, are left alone, until that changes.
+// TestNotAttached: volumes of drivers that do not attach, and of nodes that are not managed, are left alone, until that changes.
 // So are VolumeAttachments of others.
 func TestNotAttached(t *testing.T) {
 	run(t, func(c cluster) {

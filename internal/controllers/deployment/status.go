@@ -62,7 +62,7 @@ func statusFrom(d *appsv1.Deployment, all []*appsv1.ReplicaSet, newSet *appsv1.R
 }
 
 // terminating sums up the terminating pods. It returns nil if a synced set does not report them. A set that was
-// never synced has none.
+// never synced has 0 of them.
 func terminating(all []*appsv1.ReplicaSet) *int32 {
 	sum := int32(0)
 	for _, rs := range all {

@@ -1,5 +1,5 @@
-// Package nodelifecycle detects nodes without a heartbeat, taints nodes by their conditions, and evicts the pods
-// that don't tolerate the taints.
+// Package nodelifecycle detects nodes without a heartbeat, and taints nodes by their conditions. The controller
+// tainteviction evicts the pods that do not tolerate the taints.
 //
 // # Heartbeats
 //
@@ -20,11 +20,6 @@
 // on the side of the control plane: then no node is tainted, and existing NoExecute taints are removed. Nodes
 // labelled node.kubernetes.io/exclude-disruption do not count.
 //
-// # Eviction
-//
-// A pod on a node with NoExecute taints is deleted, with the condition DisruptionTarget, unless it tolerates them
-// all: at once, or after the shortest tolerationSeconds of the matching tolerations, counted from the decision.
-//
 // # Versions
 //
 // A kubelet that is newer than the control plane, or more than three minor versions older, works as far as it can, as
@@ -33,13 +28,11 @@
 //
 // # Cost
 //
-// A renewed Lease costs one map update. A node is examined when it changes and when its grace period would be over;
-// a pod when it is bound to a tainted node, when the taints change and when its toleration ends. Work over all
-// nodes happens only when the last node becomes NotReady and when the first one becomes ready again.
+// A renewed Lease costs one map update. A node is examined when it changes and when its grace period would be over. Work
+// over all nodes happens only when the last node becomes NotReady and when the first one becomes ready again.
 //
 // # Concurrency
 //
-// There are two loops, one for nodes and pods to be marked, one for pods to be evicted, and the informer of the
-// Leases. The heartbeats, the zones and the planned evictions each have a lock of their own, which is not held
-// during requests.
+// There are one loop, for nodes and for pods to be marked, and the informer of the Leases. The heartbeats and the zones
+// each have a lock of their own, which is not held during requests.
 package nodelifecycle

@@ -50,7 +50,7 @@ func New(env controller.Env, o Options) controller.Runner {
 		c.loop.EnqueueAfter(controller.Key{Name: node}, after)
 	})
 	c.watch()
-	return controller.Runners{c.leases, c.loop, newEvictor(env)}
+	return controller.Runners{c.leases, c.loop}
 }
 
 // watch has handlers for all its sources: they keep heartbeats and zones, which decide about other nodes too, so that

@@ -32,7 +32,7 @@ type hand struct {
 
 func begin(t *testing.T, o nodelifecycle.Options) hand {
 	server := testenv.New(t, testenv.Options{
-		Controllers: []string{"serviceaccount", "namespace"}, NoScheduler: true, NoNodes: true,
+		Controllers: []string{"serviceaccount", "namespace", "tainteviction"}, NoScheduler: true, NoNodes: true,
 	})
 	c := server.Client(t)
 	env := controller.Env{Client: c, Informers: informer.NewSet(c), Recorder: client.NewRecorder(c, "node-controller"), Log: slog.New(slog.DiscardHandler)}

@@ -24,12 +24,13 @@ const (
 	Bundle      // a ClusterTrustBundle
 	Signer      // all ClusterTrustBundles of the signer that the key names
 	ResourceClaim
+	Certificate // the PodCertificateRequest for a source of a volume, which is made for the key
 )
 
 func (k Kind) String() string {
 	return [...]string{"configmap", "secret", "persistentvolumeclaim", "persistentvolume", "csidriver.storage.k8s.io", "csinode.storage.k8s.io",
 		"volumeattachments.storage.k8s.io", "clustertrustbundle.certificates.k8s.io", "clustertrustbundle.certificates.k8s.io",
-		"resourceclaims.resource.k8s.io"}[k]
+		"resourceclaims.resource.k8s.io", "podcertificaterequest.certificates.k8s.io"}[k]
 }
 
 // Key names an object.
@@ -38,8 +39,8 @@ type Key struct {
 	Namespace, Name string
 }
 
-// Find returns the object of a key: a *corev1.ConfigMap, *corev1.Secret and so on, and for a Signer a
-// []*certificatesv1.ClusterTrustBundle. The error for a missing object is NotFound; any other means that
+// Find returns the object of a key: a *corev1.ConfigMap, *corev1.Secret and so on, for a Signer a
+// []*certificatesv1.ClusterTrustBundle, and for a Certificate a *certificatesv1.PodCertificateRequest. The error for a missing object is NotFound; any other means that
 // its existence is not known.
 type Find func(Key) (any, error)
 
@@ -66,7 +67,7 @@ type Errors struct {
 func Of(pod *corev1.Pod, find Find) (keys []Key) {
 	add := func(kind Kind, name string) {
 		key := Key{kind, pod.Namespace, name}
-		if kind > Claim && kind != ResourceClaim {
+		if kind > Claim && kind != ResourceClaim && kind != Certificate {
 			key.Namespace = ""
 		}
 		if name != "" && !slices.Contains(keys, key) {
@@ -111,7 +112,10 @@ func Of(pod *corev1.Pod, find Find) (keys []Key) {
 		case claimName(pod, v) != "":
 			add(Claim, claimName(pod, v))
 		case v.Projected != nil && !isToken(v):
-			for _, s := range v.Projected.Sources {
+			for j, s := range v.Projected.Sources {
+				if s.PodCertificate != nil {
+					add(Certificate, certificateKey(pod, v, j).Name)
+				}
 				if s.ConfigMap != nil {
 					add(ConfigMap, s.ConfigMap.Name)
 				}

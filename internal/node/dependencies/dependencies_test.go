@@ -233,7 +233,7 @@ func TestBundles(t *testing.T) {
 		"clusterTrustBundle: {signerName: x/s, path: p}":                                         "combination of signerName and labelSelector matched zero ClusterTrustBundles",
 		"clusterTrustBundle: {signerName: x/z, path: p, labelSelector: {}}":                      "combination of signerName and labelSelector matched zero ClusterTrustBundles",
 		"clusterTrustBundle: {signerName: x/z, path: p, labelSelector: {}, optional: true}":      "",
-		"podCertificate: {signerName: x/s, keyType: ED25519, credentialBundlePath: p}":           "credential bundle is not issued yet: simulated nodes make no PodCertificateRequests",
+		"podCertificate: {signerName: x/s, keyType: ED25519, credentialBundlePath: p}":           "credential bundle is not issued yet",
 	} {
 		got := dependencies.Volumes(pod(t, "volumes: [{name: v, projected: {sources: [{"+source+"}]}}]"), find)
 		if want == "" && got != nil || want != "" && (len(got) != 1 || got[0] != `MountVolume.SetUp failed for volume "v" : `+want) {

@@ -1,7 +1,6 @@
 package dependencies
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -37,7 +36,7 @@ func content(pod *corev1.Pod, v *corev1.Volume, find Find) error {
 		return nil
 	}
 	var errs []error
-	for _, s := range v.Projected.Sources {
+	for i, s := range v.Projected.Sources {
 		var err error
 		switch {
 		case s.ConfigMap != nil:
@@ -47,7 +46,7 @@ func content(pod *corev1.Pod, v *corev1.Volume, find Find) error {
 		case s.ClusterTrustBundle != nil:
 			err = anchors(s.ClusterTrustBundle, find)
 		case s.PodCertificate != nil:
-			err = errors.New("credential bundle is not issued yet: simulated nodes make no PodCertificateRequests")
+			err = issued(find, certificateKey(pod, v, i))
 		}
 		errs = append(errs, err)
 	}

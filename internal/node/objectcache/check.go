@@ -70,14 +70,14 @@ func (c *Cache) trackAll(ctx context.Context, u *Use, pod *corev1.Pod) (more boo
 	for _, key := range dependencies.Of(pod, c.find) {
 		if !slices.Contains(u.keys, key) {
 			u.keys, more = append(u.keys, key), true
-			c.track(ctx, key, pod.UID)
+			c.track(ctx, key, pod)
 		}
 	}
 	return more
 }
 
 // track counts a pod as a user of an object, and starts the object's watch for the first user.
-func (c *Cache) track(ctx context.Context, key dependencies.Key, uid types.UID) {
+func (c *Cache) track(ctx context.Context, key dependencies.Key, pod *corev1.Pod) {
 	o := c.mu.objects[key]
 	if o == nil {
 		o = &object{users: map[types.UID]struct{}{}}
@@ -86,7 +86,7 @@ func (c *Cache) track(ctx context.Context, key dependencies.Key, uid types.UID) 
 		}
 		c.mu.objects[key] = o
 		ctx, o.stop = context.WithCancel(ctx)
-		c.Watches.Go(func() { c.watch(ctx, key, o) })
+		c.Watches.Go(func() { c.watch(ctx, key, o, pod) })
 	}
-	o.users[uid] = struct{}{}
+	o.users[pod.UID] = struct{}{}
 }

@@ -21,8 +21,8 @@ import (
 	"fairlead.dev/internal/node/dependencies"
 )
 
-// watch follows the object of a key until ctx ends. It is the goroutine of an object.
-func (c *Cache) watch(ctx context.Context, key dependencies.Key, o *object) {
+// watch follows the object of a key until ctx ends; user is its first user. It is the goroutine of an object.
+func (c *Cache) watch(ctx context.Context, key dependencies.Key, o *object, user *corev1.Pod) {
 	switch key.Kind {
 	case dependencies.ConfigMap:
 		watchOne(ctx, c, key, o, client.For[*corev1.ConfigMap](c.Client), func(m *corev1.ConfigMap) bool { return m.Immutable != nil && *m.Immutable })
@@ -42,6 +42,8 @@ func (c *Cache) watch(ctx context.Context, key dependencies.Key, o *object) {
 		watchOne(ctx, c, key, o, client.For[*certificatesv1.ClusterTrustBundle](c.Client), nil)
 	case dependencies.ResourceClaim:
 		watchOne(ctx, c, key, o, client.For[*resourcev1.ResourceClaim](c.Client), isSettled)
+	case dependencies.Certificate:
+		c.watchCertificate(ctx, key, o, user)
 	case dependencies.Signer:
 		bundles := client.For[*certificatesv1.ClusterTrustBundle](c.Client)
 		have := map[string]*certificatesv1.ClusterTrustBundle{}

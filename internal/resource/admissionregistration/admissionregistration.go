@@ -3,6 +3,8 @@ package admissionregistration
 
 import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionv1alpha1 "k8s.io/api/admissionregistration/v1alpha1"
+	admissionv1beta1 "k8s.io/api/admissionregistration/v1beta1"
 
 	"fairlead.dev/internal/resource"
 )
@@ -14,10 +16,14 @@ func Resources() []*resource.Resource {
 	rows := []*resource.Resource{
 		resource.ClusterScoped[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](gv, "mutatingadmissionpolicies").
 			WithCategories(category).
-			WithTable(mutatingPolicyTable).WithStrategy(mutatingPolicyStrategy()),
+			WithTable(mutatingPolicyTable).WithStrategy(mutatingPolicyStrategy()).
+			WithVersionOnRequest(resource.VersionOf[admissionv1beta1.MutatingAdmissionPolicy, admissionv1beta1.MutatingAdmissionPolicyList]("v1beta1"), nil, nil).
+			WithVersionOnRequest(resource.VersionOf[admissionv1alpha1.MutatingAdmissionPolicy, admissionv1alpha1.MutatingAdmissionPolicyList]("v1alpha1"), nil, nil),
 		resource.ClusterScoped[admissionv1.MutatingAdmissionPolicyBinding, admissionv1.MutatingAdmissionPolicyBindingList](gv, "mutatingadmissionpolicybindings").
 			WithCategories(category).
-			WithTable(mutatingBindingTable).WithStrategy(mutatingBindingStrategy()),
+			WithTable(mutatingBindingTable).WithStrategy(mutatingBindingStrategy()).
+			WithVersionOnRequest(resource.VersionOf[admissionv1beta1.MutatingAdmissionPolicyBinding, admissionv1beta1.MutatingAdmissionPolicyBindingList]("v1beta1"), nil, nil).
+			WithVersionOnRequest(resource.VersionOf[admissionv1alpha1.MutatingAdmissionPolicyBinding, admissionv1alpha1.MutatingAdmissionPolicyBindingList]("v1alpha1"), nil, nil),
 		resource.ClusterScoped[admissionv1.MutatingWebhookConfiguration, admissionv1.MutatingWebhookConfigurationList](gv, "mutatingwebhookconfigurations").
 			WithCategories(category).
 			WithTable(mutatingWebhookTable).WithStrategy(mutatingWebhookStrategy()),

@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/internal/resource/admissionregistration"
 	"fairlead.dev/internal/resource/apiextensions"
 	"fairlead.dev/internal/resource/apiregistration"
+	"fairlead.dev/internal/resource/apiserverinternal"
 	"fairlead.dev/internal/resource/apps"
 	"fairlead.dev/internal/resource/authentication"
 	"fairlead.dev/internal/resource/authorization"
@@ -35,8 +36,11 @@ import (
 func Resources() []*resource.Resource { return Of(gates.API{}) }
 
 // Of is every built-in kind of an API, as Resources.
-func Of(api gates.API) []*resource.Resource {
-	return api.Apply(slices.Concat(
+func Of(api gates.API) []*resource.Resource { return api.Apply(All()) }
+
+// All is every built-in kind in all versions that an API may have.
+func All() []*resource.Resource {
+	return slices.Concat(
 		core.Resources(),
 		apiregistration.Resources(),
 		apps.Resources(),
@@ -59,5 +63,6 @@ func Of(api gates.API) []*resource.Resource {
 		dynamicresources.Resources(),
 		flowcontrol.Resources(),
 		storagemigration.Resources(),
-	))
+		apiserverinternal.Resources(),
+	)
 }

@@ -3,6 +3,8 @@ package certificates
 
 import (
 	certificatesv1 "k8s.io/api/certificates/v1"
+	certificatesv1alpha1 "k8s.io/api/certificates/v1alpha1"
+	certificatesv1beta1 "k8s.io/api/certificates/v1beta1"
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/podspec"
@@ -18,11 +20,14 @@ func Resources() []*resource.Resource {
 			WithTable(requestTable).WithStrategy(requestStrategy()),
 		resource.ClusterScoped[certificatesv1.ClusterTrustBundle, certificatesv1.ClusterTrustBundleList](gv, "clustertrustbundles").
 			WithSelectableFields(resource.FieldAt("spec.signerName", "")).WithNameRule(podspec.BundleName).
-			WithTable(bundleTable).WithStrategy(bundleStrategy),
+			WithTable(bundleTable).WithStrategy(bundleStrategy).
+			WithVersionOnRequest(resource.VersionOf[certificatesv1beta1.ClusterTrustBundle, certificatesv1beta1.ClusterTrustBundleList]("v1beta1"), nil, nil).
+			WithVersionOnRequest(resource.VersionOf[certificatesv1alpha1.ClusterTrustBundle, certificatesv1alpha1.ClusterTrustBundleList]("v1alpha1"), nil, nil),
 		resource.NamespaceScoped[certificatesv1.PodCertificateRequest, certificatesv1.PodCertificateRequestList](gv, "podcertificaterequests").
 			WithStatus().
 			WithNoEffectWarning("no signer of this control plane issues certificates for PodCertificateRequests: without one of yours the request stays pending").
 			WithSelectableFields(resource.FieldAt("spec.signerName", ""), resource.FieldAt("spec.podName", ""), resource.FieldAt("spec.nodeName", "").Index()).
-			WithTable(podRequestTable).WithStrategy(podRequestStrategy()),
+			WithTable(podRequestTable).WithStrategy(podRequestStrategy()).
+			WithVersionOnRequest(resource.VersionOf[certificatesv1beta1.PodCertificateRequest, certificatesv1beta1.PodCertificateRequestList]("v1beta1"), nil, nil),
 	}
 }

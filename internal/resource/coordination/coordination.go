@@ -1,10 +1,12 @@
-// Package coordination describes leases.
+// Package coordination describes leases and the candidates for them.
 package coordination
 
 import (
 	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	coordinationv1alpha2 "k8s.io/api/coordination/v1alpha2"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -17,6 +19,10 @@ func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.NamespaceScoped[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, "leases").
 			WithTable(leaseTable).WithStrategy(leaseStrategy),
+		resource.NamespaceScoped[coordinationv1beta1.LeaseCandidate, coordinationv1beta1.LeaseCandidateList](coordinationv1beta1.SchemeGroupVersion, "leasecandidates").OnRequest().
+			WithNameRule(candidateName).WithSelectableFields(resource.FieldAt("spec.leaseName", "")).
+			WithTable(candidateTable).WithStrategy(candidateStrategy).
+			WithVersionOnRequest(resource.VersionOf[coordinationv1alpha2.LeaseCandidate, coordinationv1alpha2.LeaseCandidateList]("v1alpha2"), nil, nil),
 	}
 }
 

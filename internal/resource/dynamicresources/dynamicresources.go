@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
+	resourcev1beta1 "k8s.io/api/resource/v1beta1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
@@ -16,18 +19,28 @@ func Resources() []*resource.Resource {
 	gv := resourcev1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.ClusterScoped[resourcev1.DeviceClass, resourcev1.DeviceClassList](gv, "deviceclasses").
-			WithTable(classTable).WithStrategy(classStrategy()),
+			WithTable(classTable).WithStrategy(classStrategy()).
+			WithVersionOnRequest(resource.VersionOf[resourcev1beta2.DeviceClass, resourcev1beta2.DeviceClassList]("v1beta2"), nil, nil).
+			WithVersionOnRequest(resource.VersionOf[resourcev1beta1.DeviceClass, resourcev1beta1.DeviceClassList]("v1beta1"), nil, nil),
 		resource.ClusterScoped[resourcev1.DeviceTaintRule, resourcev1.DeviceTaintRuleList](gv, "devicetaintrules").
-			WithStatus().WithTable(taintTable).WithStrategy(taintStrategy()),
+			WithStatus().WithTable(taintTable).WithStrategy(taintStrategy()).
+			WithVersionOnRequest(resource.VersionOf[resourcev1beta2.DeviceTaintRule, resourcev1beta2.DeviceTaintRuleList]("v1beta2"), nil, nil).
+			WithVersionOnRequest(resource.VersionOf[resourcev1alpha3.DeviceTaintRule, resourcev1alpha3.DeviceTaintRuleList]("v1alpha3"), nil, nil),
 		resource.NamespaceScoped[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](gv, "resourceclaims").
-			WithStatus().WithTable(claimTable).WithStrategy(claimStrategy()),
+			WithStatus().WithTable(claimTable).WithStrategy(claimStrategy()).
+			WithVersionOnRequest(resource.VersionOf[resourcev1beta2.ResourceClaim, resourcev1beta2.ResourceClaimList]("v1beta2"), nil, nil).
+			WithVersionOnRequest(resource.VersionOf[resourcev1beta1.ResourceClaim, resourcev1beta1.ResourceClaimList]("v1beta1"), exactly(claimRequests), flatten(claimRequests)),
 		resource.NamespaceScoped[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](gv, "resourceclaimtemplates").
-			WithTable(templateTable).WithStrategy(templateStrategy),
+			WithTable(templateTable).WithStrategy(templateStrategy).
+			WithVersionOnRequest(resource.VersionOf[resourcev1beta2.ResourceClaimTemplate, resourcev1beta2.ResourceClaimTemplateList]("v1beta2"), nil, nil).
+			WithVersionOnRequest(resource.VersionOf[resourcev1beta1.ResourceClaimTemplate, resourcev1beta1.ResourceClaimTemplateList]("v1beta1"), exactly(templateRequests), flatten(templateRequests)),
 		resource.ClusterScoped[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](gv, "resourceslices").
 			WithSelectableFields(resource.FieldAt("spec.nodeName", "").Index(), resource.FieldAt("spec.driver", "")).
 			WithSelectorError(func(gvk schema.GroupVersionKind, label string) error {
 				return fmt.Errorf("field label not supported for %s: %s", gvk, label)
 			}).
-			WithTable(sliceTable).WithStrategy(sliceStrategy()),
+			WithTable(sliceTable).WithStrategy(sliceStrategy()).
+			WithVersionOnRequest(resource.VersionOf[resourcev1beta2.ResourceSlice, resourcev1beta2.ResourceSliceList]("v1beta2"), nil, nil).
+			WithVersionOnRequest(resource.VersionOf[resourcev1beta1.ResourceSlice, resourcev1beta1.ResourceSliceList]("v1beta1"), withoutBasic, withBasic),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/internal/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/component-base/compatibility"
 	"k8s.io/component-base/featuregate"
 )
@@ -28,6 +29,8 @@ type API struct {
 	Gates featuregate.FeatureGate
 	// Later are versions of groups that are served although they came after the emulated version.
 	Later []schema.GroupVersion
+	// Asked are the resources that are served although their version is not served by default.
+	Asked []schema.GroupVersionResource
 }
 
 // Enabled reports whether a feature gate is on.
@@ -55,13 +58,25 @@ var newest = sync.OnceValue(func() map[string]bool {
 
 // Has reports whether the API has a version of a kind; obj is one of its objects.
 func (a API) Has(gv schema.GroupVersion, obj runtime.Object) bool {
-	lived, ok := obj.(interface{ APILifecycleIntroduced() (major, minor int) })
-	if !ok || a.Version == nil || slices.Contains(a.Later, gv) {
-		return true
+	if lived, ok := obj.(interface{ APILifecycleRemoved() (major, minor int) }); ok && a.reached(lived.APILifecycleRemoved()) {
+		return false
 	}
-	major, minor := lived.APILifecycleIntroduced()
-	v := a.Version.EmulationVersion()
-	return uint(major) < v.Major() || uint(major) == v.Major() && uint(minor) <= v.Minor()
+	lived, ok := obj.(interface{ APILifecycleIntroduced() (major, minor int) })
+	return !ok || slices.Contains(a.Later, gv) || a.reached(lived.APILifecycleIntroduced())
+}
+
+// reached reports whether the API's version is that one, or a later one.
+func (a API) reached(major, minor int) bool {
+	at := version.MustParse(Newest)
+	if a.Version != nil {
+		at = a.Version.EmulationVersion()
+	}
+	return at.AtLeast(version.MajorMinor(uint(major), uint(minor)))
+}
+
+// serves reports whether a version of a resource is served.
+func (a API) serves(r *resource.Resource, v resource.Version) bool {
+	return (!v.OnRequest || slices.Contains(a.Asked, r.GVR(v.Name))) && a.Has(r.GVR(v.Name).GroupVersion(), v.New())
 }
 
 // Apply returns the rows of the kinds that the API has, with the rules of its gates. It changes the rows.
@@ -72,10 +87,15 @@ func (a API) Apply(rows []*resource.Resource) (served []*resource.Resource) {
 	}
 	for _, r := range rows {
 		r.Versions = slices.DeleteFunc(slices.Clone(r.Versions), func(v resource.Version) bool {
-			return !a.Has(schema.GroupVersion{Group: r.Group, Version: v.Name}, v.New())
+			return !a.serves(r, v)
 		})
-		if len(r.Versions) == 0 {
+		if len(r.Versions) == 0 || r.Version(r.StorageVersion) == nil && !r.SharesStorage && !r.Virtual {
 			continue
+		}
+		for i := range r.Versions {
+			if v := &r.Versions[i]; v.OnRequest {
+				v.Warning = a.deprecation(r.GVK(v.Name), v.New())
+			}
 		}
 		served = append(served, r)
 		obj, err := resource.Scheme().New(r.Hub())

@@ -4,6 +4,7 @@ package storage
 
 import (
 	storagev1 "k8s.io/api/storage/v1"
+	storagev1beta1 "k8s.io/api/storage/v1beta1"
 
 	"fairlead.dev/internal/resource"
 )
@@ -23,6 +24,7 @@ func Resources() []*resource.Resource {
 		resource.ClusterScoped[storagev1.VolumeAttachment, storagev1.VolumeAttachmentList](gv, "volumeattachments").
 			WithStatus().WithTable(attachmentTable).WithStrategy(attachmentStrategy()),
 		resource.ClusterScoped[storagev1.VolumeAttributesClass, storagev1.VolumeAttributesClassList](gv, "volumeattributesclasses").
-			WithShortNames("vac").WithTable(attributesTable).WithStrategy(attributesStrategy),
+			WithShortNames("vac").WithTable(attributesTable).WithStrategy(attributesStrategy).
+			WithVersionOnRequest(resource.VersionOf[storagev1beta1.VolumeAttributesClass, storagev1beta1.VolumeAttributesClassList]("v1beta1"), nil, nil),
 	}
 }

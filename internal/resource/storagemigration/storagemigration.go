@@ -3,6 +3,7 @@ package storagemigration
 
 import (
 	migrationv1 "k8s.io/api/storagemigration/v1"
+	migrationv1beta1 "k8s.io/api/storagemigration/v1beta1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -18,7 +19,8 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.ClusterScoped[migrationv1.StorageVersionMigration, migrationv1.StorageVersionMigrationList](migrationv1.SchemeGroupVersion, "storageversionmigrations").
-			WithStatus().WithNoEffectWarning("no controller of this control plane migrates stored objects: the StorageVersionMigration has no effect").WithTable(table).WithStrategy(strategy()),
+			WithStatus().WithTable(table).WithStrategy(strategy()).
+			WithVersionOnRequest(resource.VersionOf[migrationv1beta1.StorageVersionMigration, migrationv1beta1.StorageVersionMigrationList]("v1beta1"), nil, nil),
 	}
 }
 

@@ -58,6 +58,8 @@ type Accounts struct {
 	// Generation counts changes of the issuer's keys, after which the signatures of known tokens are verified again. It is set
 	// before the first request; nil is for keys that do not change.
 	Generation func() int64
+	// Used, if set, is called for each use of a token that a Secret stores. It is set before the first request.
+	Used func(context.Context, SecretUse)
 
 	issuer    *Issuer
 	audiences []string
@@ -125,7 +127,7 @@ func (a *Accounts) Verify(ctx context.Context, token string, audiences []string)
 		return nil, err
 	}
 	if c.secret != "" {
-		if err := a.kept(ctx, c.Kubernetes.Namespace, c.secret, token); err != nil {
+		if err := a.kept(ctx, c, token); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
@@ -62,8 +63,21 @@ func (c *secretClaims) bearer(audiences []string) (*bearer, error) {
 	return &bearer{Claims: claims, user: user(claims), secret: c.Secret}, nil
 }
 
+// invalidSince is the label of Secrets whose tokens are no longer valid.
+const invalidSince = "kubernetes.io/legacy-token-invalid-since"
+
+// A SecretUse is one use of a token that a Secret stores.
+type SecretUse struct {
+	Secret *corev1.Secret // shared
+	// Generated reports that the account lists the Secret, as it lists those that old versions of Kubernetes made for it.
+	Generated bool
+	// Invalid reports that the token was refused, since the Secret is labelled as no longer valid.
+	Invalid bool
+}
+
 // kept returns an error unless a Secret still holds the token.
-func (a *Accounts) kept(ctx context.Context, namespace, name, token string) error {
+func (a *Accounts) kept(ctx context.Context, b *bearer, token string) error {
+	namespace, name := b.Kubernetes.Namespace, b.secret
 	obj, ok := a.living(ctx, secrets, namespace, name)
 	if !ok || obj.GetDeletionTimestamp() != nil {
 		return errors.New("Token has been invalidated")
@@ -72,11 +86,17 @@ func (a *Accounts) kept(ctx context.Context, namespace, name, token string) erro
 	if !ok || subtle.ConstantTimeCompare(s.Data[corev1.ServiceAccountTokenKey], []byte(token)) == 0 {
 		return errors.New("Token does not match server's copy")
 	}
-	if since := s.Labels[invalidSince]; since != "" {
-		return fmt.Errorf("the token in secret %s/%s has been marked invalid since %s", namespace, name, since)
+	use := SecretUse{Secret: s, Invalid: s.Labels[invalidSince] != ""}
+	account, _ := a.living(ctx, serviceAccounts, namespace, b.Kubernetes.ServiceAccount.Name)
+	if account, ok := account.(*corev1.ServiceAccount); ok {
+		use.Generated = slices.ContainsFunc(account.Secrets, func(r corev1.ObjectReference) bool { return r.Name == name })
+	}
+	if a.Used != nil {
+		a.Used(ctx, use)
+	}
+	if use.Invalid {
+		return fmt.Errorf("the token in secret %s/%s for service account %s/%s has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '%s' label from the secret to temporarily allow use of this token",
+			namespace, name, namespace, b.Kubernetes.ServiceAccount.Name, invalidSince)
 	}
 	return nil
 }
-
-// invalidSince is the label of Secrets whose tokens are no longer valid.
-const invalidSince = "kubernetes.io/legacy-token-invalid-since"

@@ -1,8 +1,7 @@
-package nodelifecycle
+package tainteviction
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -21,7 +19,7 @@ import (
 // evictor deletes pods that don't tolerate their node's NoExecute taints.
 type evictor struct {
 	nodes controller.Objects[*corev1.Node]
-	pods  controller.Objects[*corev1.Pod] // indexed by the lifecycle
+	pods  controller.Objects[*corev1.Pod]
 	rec   *client.Recorder
 	loop  *controller.Controller
 
@@ -36,12 +34,22 @@ type plan struct {
 	since time.Time // when the eviction was decided
 }
 
-func newEvictor(env controller.Env) controller.Runner {
+// byNode is the index of pods by the name of their node.
+const byNode = "node"
+
+// New returns the controller.
+func New(env controller.Env) controller.Runner {
 	e := &evictor{
 		nodes: controller.ObjectsOf[*corev1.Node](env),
 		pods:  controller.ObjectsOf[*corev1.Pod](env),
 		rec:   env.Recorder.From("taint-eviction-controller", ""),
 	}
+	e.pods.Index(byNode, func(p *corev1.Pod) []string {
+		if p.Spec.NodeName == "" {
+			return nil
+		}
+		return []string{p.Spec.NodeName}
+	})
 	e.mu.plans = map[controller.Key]plan{}
 	e.loop = controller.New("tainteviction", e.reconcile, controller.Options{Workers: 8, Volatile: true}) // see plan
 	return e.loop.Watch(controller.Handles(e.nodes, informer.Handler[*corev1.Node]{
@@ -150,33 +158,3 @@ func (e *evictor) cancel(k controller.Key) (types.UID, bool) {
 	delete(e.mu.plans, k)
 	return p.uid, ok
 }
-
-// executing returns the node's NoExecute taints.
-func executing(n *corev1.Node) []corev1.Taint {
-	if !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute }) {
-		return nil // most nodes; without an allocation
-	}
-	return slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectNoExecute })
-}
-
-// tolerates returns how long a pod may stay under the taints: by the first toleration of each taint, the shortest
-// of these times.
-func tolerates(list []corev1.Toleration, taints []corev1.Taint) (stay time.Duration, forever bool) {
-	forever = true
-	for i := range taints {
-		at := slices.IndexFunc(list, func(t corev1.Toleration) bool { return t.ToleratesTaint(klog.Logger{}, &taints[i], false) })
-		if at < 0 {
-			return 0, false
-		}
-		if s := list[at].TolerationSeconds; s != nil {
-			d := time.Duration(max(0, min(*s, maxSeconds))) * time.Second
-			if forever || d < stay {
-				stay, forever = d, false
-			}
-		}
-	}
-	return stay, forever
-}
-
-// maxSeconds is the maximum that fits a time.Duration.
-const maxSeconds = int64(1<<63-1) / int64(time.Second)

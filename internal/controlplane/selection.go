@@ -1,0 +1,83 @@
+package controlplane
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	migrationv1 "k8s.io/api/storagemigration/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/internal/resource/gates"
+)
+
+// gated are the feature gates without which a controller does not run: its kinds or their fields are not there.
+var gated = map[string]string{
+	"clustertrustbundlepublisher":  "ClusterTrustBundle",
+	"devicetainteviction":          "DRADeviceTaints",
+	"podcertificaterequestcleaner": "PodCertificateRequest",
+	"resourceclaim":                "DynamicResourceAllocation",
+	"storageversionmigrator":       "StorageVersionMigrator",
+	"vacprotection":                "VolumeAttributesClass",
+}
+
+// young tell for controllers whose kinds came after the oldest API whether an API has them.
+var young = map[string]func(gates.API) bool{
+	"clustertrustbundlepublisher":  has(certificatesv1.SchemeGroupVersion, new(certificatesv1.ClusterTrustBundle)),
+	"podcertificaterequestcleaner": has(certificatesv1.SchemeGroupVersion, new(certificatesv1.PodCertificateRequest)),
+	"storageversionmigrator":       has(migrationv1.SchemeGroupVersion, new(migrationv1.StorageVersionMigration)),
+}
+
+func has(version schema.GroupVersion, object runtime.Object) func(gates.API) bool {
+	return func(api gates.API) bool { return api.Has(version, object) }
+}
+
+// runs reports whether the API has what a controller needs.
+func runs(controller string, api gates.API) bool {
+	if gate, ok := gated[controller]; ok && !api.Enabled(gate) {
+		return false
+	}
+	served, ok := young[controller]
+	return !ok || served(api)
+}
+
+// ControllerNames are the names of all built-in controllers, sorted.
+func ControllerNames() []string {
+	names := make([]string, len(builtins))
+	for i, b := range builtins {
+		names[i] = b.name
+	}
+	return names
+}
+
+// CheckControllers returns an error if a list of controllers is not valid. Each item is a
+// name, here or in kube-controller-manager, a name with "-" before it (not this one), or "*" (all that are not named).
+func CheckControllers(list []string) error {
+	for _, item := range list {
+		name := strings.TrimPrefix(item, "-")
+		switch u := upstreamNames[name]; {
+		case u.part:
+			return fmt.Errorf("--controllers: %s is a part of the controller %s, which has no switches for its parts", name, u.here)
+		case item != "*" && u.here == "" && !slices.Contains(ControllerNames(), name):
+			return fmt.Errorf("--controllers: there is no controller %q; all are: %s", name, strings.Join(ControllerNames(), ", "))
+		}
+	}
+	return nil
+}
+
+// selected picks the controllers that a list asks for, that are configured, and that the API has the gates for.
+func selected(list []string, ranges Ranges, api gates.API) []entry {
+	asked := map[string]bool{}
+	for _, item := range list {
+		asked[here(item)] = true
+	}
+	var picked []entry
+	for _, b := range builtins {
+		if (asked[b.name] || asked["*"]) && !asked["-"+b.name] && ranges.configured(b.name) && runs(b.name, api) {
+			picked = append(picked, b)
+		}
+	}
+	return picked
+}
