@@ -113,7 +113,11 @@ func TestRolesOfAuditLog(t *testing.T) {
 		}
 	}
 	for _, r := range asked {
-		if code := ask(t, as(""), r.method, r.path, r.contentType, r.body); code >= 300 {
+		code := http.StatusForbidden
+		for code == http.StatusForbidden && t.Context().Err() == nil { // roles are in effect when the authorizer has seen them
+			code = ask(t, as(""), r.method, r.path, r.contentType, r.body)
+		}
+		if code >= 300 {
 			t.Errorf("%s %s with the roles: %d", r.method, r.path, code)
 		}
 	}
