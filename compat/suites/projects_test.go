@@ -27,6 +27,8 @@ var suites = []suite{
 		"./pkg/controllers/nodeclaim/lifecycle", "./pkg/controllers/nodeoverlay", "./pkg/controllers/nodepool/counter",
 		"./pkg/controllers/static/provisioning", "./pkg/utils/pdb",
 	}, nil},
+	{"sigs.k8s.io/jobset@v0.11.1", []string{"./test/integration/controller", "./test/integration/webhook"}, nil},
+	{"sigs.k8s.io/lws@v0.8.0", []string{"./test/integration/controllers", "./test/integration/webhooks"}, nil},
 	{"github.com/open-policy-agent/gatekeeper/v3@v3.23.1", []string{
 		"./pkg/controller/config", "./pkg/controller/connectionstatus", "./pkg/controller/export", "./pkg/controller/mutators/core",
 		"./pkg/readiness", "./pkg/watch",
