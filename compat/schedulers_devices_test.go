@@ -18,7 +18,7 @@ import (
 const gpus = "gpu.example.com"
 
 // Our scheduler and kube-scheduler allocate the same devices: in clusters with devices made at random, for a pod that may
-// go to one node, do its claims fit there, which devices does it get, and if none, why not? Half of the pods stay.
+// go to one node, do its claims fit there, and with which devices, or for which reason not? Half of the pods stay.
 func TestSchedulersAllocateAlike(t *testing.T) {
 	ours := startAsked(t, "ours", func(kubeconfig string) {
 		start(t, bin.fairlead, "scheduler", "--leader-elect=false", "--kubeconfig", kubeconfig)
@@ -90,7 +90,7 @@ func TestSchedulersAllocateAlike(t *testing.T) {
 	}
 }
 
-// allocate creates a claim and a pod that uses it on a node, and returns the devices of the claim, or why it has none.
+// allocate creates a claim and a pod that uses it on a node, and returns the devices of the claim, or the reason of the rejection.
 func (s *asked) allocate(spec resourcev1.ResourceClaimSpec, node string, i int) string {
 	s.Helper()
 	name := fmt.Sprintf("claim-%d", i)
