@@ -73,7 +73,7 @@ func TestSchedulersAllocateAlike(t *testing.T) {
 					for _, s := range both {
 						s.free(i)
 					}
-					time.Sleep(200 * time.Millisecond) // neither reports what it has seen
+					time.Sleep(200 * time.Millisecond) // neither reports its progress
 					a, b = ours.allocate(spec, node, i), theirs.allocate(spec, node, i)
 				}
 				if a != b {
