@@ -144,6 +144,7 @@ var nodeFloors = map[string]int{
 	"addresses":    0,
 	"admission":    0,
 	"dependencies": 0,
+	"devices":      0,
 	"expr":         0,
 	"images":       0,
 	"stage":        0,

@@ -252,6 +252,7 @@ var (
 // rejected, that its own state is not found.
 func plain(s string) string {
 	s = strings.ReplaceAll(s, "no new claims to deallocate, ", "")
+	s = strings.ReplaceAll(s, "still not schedulable, ", "")                            // 1.37 does not have it
 	s = strings.ReplaceAll(s, "[scaler/rival scaler/web]", "[scaler/web scaler/rival]") // in no order
 	s = stateless.ReplaceAllString(s, ".")
 	s = uids.ReplaceAllString(s, "<uid>")

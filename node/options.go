@@ -33,6 +33,8 @@ type Options struct {
 	// it is created, and of its status capacity, allocatable, nodeInfo and images. Capacity and
 	// Labels take precedence over it.
 	Template *corev1.Node
+	// Devices are the devices that nodes publish in ResourceSlices, as a driver would; nil: the nodes have no devices.
+	Devices *Devices
 	// Zones are given to the nodes in turn, as label topology.kubernetes.io/zone.
 	Zones []string
 	// PodCIDR contains the range of pod addresses of each node, which is large enough for

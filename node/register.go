@@ -45,6 +45,9 @@ func (k *kubelet) register(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := k.publishDevices(ctx, node); err != nil {
+		return err
+	}
 	k.recordStarting(node, !there)
 	k.heartbeat.uid = node.UID
 	k.heartbeat.reported = time.Now()

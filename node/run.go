@@ -33,6 +33,9 @@ func (ns *Nodes) Run(ctx context.Context) error {
 	if err := ns.declare(ctx); err != nil && ctx.Err() == nil {
 		ns.env.Log.Warn("the server may send packets to simulated addresses", "err", err)
 	}
+	if err := ns.offerDevices(ctx); err != nil && ctx.Err() == nil {
+		ns.env.Log.Warn("the class of the devices is missing", "err", err)
+	}
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer ns.work.Close() // a timer of a delayed key would keep the nodes in memory

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -90,7 +91,7 @@ func TestDefectiveSelectors(t *testing.T) {
 	d.running("good")
 	d.claim("classless", resourcev1.DeviceRequest{Name: "r", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: "later"}})
 	d.pod("classless", using("classless"))
-	d.held("classless", "0/1 nodes are available: request r: device class later does not exist.")
+	d.held("classless", "0/1 nodes are available: request r: device class later does not exist."+fmt.Sprintf(notHelpful, 1))
 	d.class("later", "true")
 	d.running("classless")
 }

@@ -34,6 +34,28 @@ func TestAlternativeDevices(t *testing.T) {
 	}
 }
 
+// Devices of one claim have an attribute in common, if it demands that; and another one may take all devices of a node.
+func TestConstraints(t *testing.T) {
+	d := newDeviceEnv(t, 2)
+	d.ready("node-1", "node-2")
+	d.slice("node-1", device("a", "x", "8Gi"), device("b", "y", "8Gi"), device("c", "x", "8Gi"))
+	d.slice("node-2", device("a", "x", "8Gi"), device("b", "y", "8Gi"))
+	create(t, d.claims, &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "equal"}, Spec: resourcev1.ResourceClaimSpec{
+		Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{one(count(2))}, Constraints: []resourcev1.DeviceConstraint{
+			{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName("gpu.example.com/model"))}}}}})
+	d.pod("equal", using("equal"))
+	d.running("equal")
+	if got := d.devices("equal"); !slices.Equal(got, []string{"node-1/a", "node-1/c"}) {
+		t.Errorf("devices %v", got)
+	}
+	d.claim("all", one(func(r *resourcev1.ExactDeviceRequest) { r.AllocationMode = resourcev1.DeviceAllocationModeAll }))
+	d.pod("all", using("all"))
+	d.running("all")
+	if got := d.devices("all"); !slices.Equal(got, []string{"node-2/a", "node-2/b"}) {
+		t.Errorf("all devices: %v", got)
+	}
+}
+
 // Admin access takes no device, and gets one that is taken.
 func TestAdminAccess(t *testing.T) {
 	d := newDeviceEnv(t, 1)

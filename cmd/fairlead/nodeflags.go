@@ -15,6 +15,7 @@ type nodeFlags struct {
 	capacity map[string]string
 	template string
 	images   string
+	devices  string
 	kinds    []string
 	adopt    bool
 }
@@ -28,6 +29,19 @@ func (f *nodeFlags) register(flags *pflag.FlagSet) {
 		"simulate each Node that is applied with the annotation kwok.x-k8s.io/node=fake or fairlead.dev/simulated=true (default true unless --nodes=0)")
 	flags.StringVar(&f.images, "images", "", "file with ImageBehaviors: how long containers of images are pulled, start and run, how they end, and what they use")
 	flags.StringVar(&f.template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo, images) of each simulated node")
+	flags.StringVar(&f.devices, "devices", "", "file with the devices, such as GPUs, that simulated nodes publish in ResourceSlices: models, counts, partitions and failures (docs/devices.md)")
+}
+
+// loadDevices reads the file of --devices; nil without the flag.
+func (f *nodeFlags) loadDevices() (*node.Devices, error) {
+	if f.devices == "" {
+		return nil, nil
+	}
+	devices, err := node.LoadDevices(f.devices)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--devices: %w", err)}
+	}
+	return devices, nil
 }
 
 // definitions reads the files of kwok's kinds and that of images, and which of the kinds are the server's as well.

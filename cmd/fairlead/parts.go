@@ -164,6 +164,9 @@ func newNodes() *cobra.Command {
 			if o.Capacity, o.Template, err = made.load(); err != nil {
 				return err
 			}
+			if o.Devices, err = made.loadDevices(); err != nil {
+				return err
+			}
 			if o.Definitions, o.Kinds, err = made.definitions(stages); err != nil {
 				return err
 			}

@@ -111,6 +111,9 @@ func newUp() *cobra.Command {
 			if f.options.NodeCapacity, f.options.NodeTemplate, err = made.load(); err != nil {
 				return err
 			}
+			if f.options.Devices, err = made.loadDevices(); err != nil {
+				return err
+			}
 			if f.options.Scheduling, err = loadScheduling(scheduling); err != nil {
 				return err
 			}

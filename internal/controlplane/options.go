@@ -155,6 +155,8 @@ type Options struct {
 	// NodeCapacity and NodeTemplate describe the nodes; see node.Options.
 	NodeCapacity corev1.ResourceList
 	NodeTemplate *corev1.Node
+	// Devices are the devices of the nodes; see node.Options.
+	Devices *node.Devices
 	// Definitions define the stages of the nodes and their pods, and the kubelets' answers.
 	Definitions *kwok.Definitions
 	// Kinds are the kwok kinds whose objects the nodes also read from the server; see node.Options.
@@ -252,7 +254,7 @@ func (o Options) adopts() bool { return ptr.Deref(o.AdoptNodes, o.Nodes > 0) }
 // nodes returns the options of the nodes.
 func (o Options) nodes() node.Options {
 	return node.Options{
-		Count: o.Nodes, Adopt: o.adopts(), Capacity: o.NodeCapacity, Template: o.NodeTemplate, RareHeartbeats: o.pace().rareHeartbeats,
+		Count: o.Nodes, Adopt: o.adopts(), Capacity: o.NodeCapacity, Template: o.NodeTemplate, Devices: o.Devices, RareHeartbeats: o.pace().rareHeartbeats,
 		Definitions: o.Definitions, Kinds: o.Kinds, PodCIDR: o.simulatedPods(), Families: o.Access.families(),
 	}
 }

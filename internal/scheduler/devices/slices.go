@@ -77,6 +77,7 @@ func (s *State) count(p *pool, slice *resourcev1.ResourceSlice, n int) {
 		defer func() {
 			if len(r.pools) == 0 {
 				delete(s.local, node)
+				s.shared.changed = r.changed // else the last change of the node would be an older one
 			}
 		}()
 	}

@@ -23,7 +23,7 @@ type Candidate struct {
 // Preempt looks for the node on which p fits after the least harmful evictions, among e.Resolvable.
 // It simulates on the cluster itself, removing pods from a node and putting them back. If there is
 // no such node, e.Preemption gives the reasons; it stays empty for a pod that was rejected before
-// any node was checked.
+// any node was checked, unless the filter has a PostFilter: kube-scheduler goes no further than an error of the others.
 //
 // For example, a pod of priority 10 that needs 3 CPUs, on two nodes of 4 CPUs:
 //
@@ -40,7 +40,10 @@ func (pl *Placer) Preempt(c *cache.Cluster, p *cache.PodInfo, e *framework.FitEr
 
 // Candidates returns the nodes among which Preempt chooses, as many as the profile wants of a large cluster.
 func (pl *Placer) Candidates(c *cache.Cluster, p *cache.PodInfo, e *framework.FitError) (all []*Candidate) {
-	if !e.PreFilter.IsSuccess() {
+	if !e.PreFilter.IsSuccess() && !slices.ContainsFunc(e.RejectedBy, func(f framework.Filter) bool {
+		_, helps := f.(framework.PostFilter)
+		return helps
+	}) {
 		return nil
 	}
 	if why := IneligibleToPreempt(c, p, e); why != "" {
