@@ -36,7 +36,9 @@ func TestDualStack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	createService(t, controlplanetest.Client(t, before), "old", corev1.IPFamilyPolicyPreferDualStack)
+	first := controlplanetest.Client(t, before)
+	createService(t, first, "old", corev1.IPFamilyPolicyPreferDualStack)
+	waittest.One(t, client.For[*corev1.Node](first), "node-1", "its range", func(n *corev1.Node) bool { return n.Spec.PodCIDR != "" })
 	if err := before.Stop(); err != nil {
 		t.Fatal(err)
 	}
