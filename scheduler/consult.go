@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -52,7 +51,7 @@ func (a *asking) drop(uid types.UID) {
 // pods returns the number of the pods.
 func (a *asking) pods() int {
 	if a.now == nil {
-		return 0
+		return len(a.waiting)
 	}
 	return 1 + len(a.waiting)
 }
@@ -85,26 +84,30 @@ func (s *Scheduler) interested(pod *corev1.Pod) (all []*Extender) {
 
 // consult asks the extenders about a pod, now or in its turn.
 func (s *Scheduler) consult(ctx context.Context, w *queue.QueuedPodInfo) {
-	if s.asking.now != nil {
-		s.asking.waiting = append(s.asking.waiting, w)
-		return
-	}
-	for ; w != nil; w = s.asking.next() {
-		if s.ask(ctx, w) {
+	s.asking.waiting = append(s.asking.waiting, w)
+	s.askNext(ctx)
+}
+
+// askNext asks about the next pod, unless extenders are being asked. A pod without feasible nodes is put back.
+func (s *Scheduler) askNext(ctx context.Context) {
+	for s.asking.now == nil {
+		w := s.asking.next()
+		if w == nil {
 			return
 		}
+		s.ask(ctx, w)
 	}
 }
 
-// ask asks the extenders about a pod and its feasible nodes. It returns false if there are none, and the pod was put back.
-func (s *Scheduler) ask(ctx context.Context, w *queue.QueuedPodInfo) bool {
+// ask asks the extenders about a pod and its feasible nodes, or puts back a pod without any.
+func (s *Scheduler) ask(ctx context.Context, w *queue.QueuedPodInfo) {
 	if w.Latest != nil {
 		w.PodInfo, w.Latest = w.Latest, nil
 	}
 	fit, err := s.profileOf(w).Feasible(s.cluster, w.PodInfo)
 	if err != nil {
 		s.handleUnschedulable(ctx, w, err)
-		return false
+		return
 	}
 	nodes := make([]*corev1.Node, len(fit))
 	for i, n := range fit {
@@ -118,7 +121,6 @@ func (s *Scheduler) ask(ctx context.Context, w *queue.QueuedPodInfo) bool {
 		v, err := extenders.Consult(calls, all, pod, nodes, s.log)
 		s.send(func() { s.consulted(ctx, w, v, err) })
 	})
-	return true
 }
 
 // consulted places a pod by the verdict of the extenders, and asks about the next one.
@@ -127,22 +129,22 @@ func (s *Scheduler) consulted(ctx context.Context, w *queue.QueuedPodInfo, v *ex
 		s.asking.now = nil
 		s.decide(ctx, w, v, err)
 	}
-	if next := s.asking.next(); next != nil && s.asking.now == nil {
-		s.consult(ctx, next)
-	}
+	s.askNext(ctx)
 }
 
-// decide places a pod by a verdict.
+// decide places a pod by a verdict. A pod that has become another one meanwhile is tried again.
 func (s *Scheduler) decide(ctx context.Context, w *queue.QueuedPodInfo, v *extenders.Verdict, err error) {
+	old := w.PodInfo.Pod
+	if w.Latest != nil {
+		w.PodInfo, w.Latest = w.Latest, nil
+	}
 	switch {
-	case w.Latest != nil: // the answers are about another pod
-		s.queue.AddOrUpdate(w.Latest, time.Now())
+	case !unchangedForScheduling(old, w.PodInfo.Pod):
+		s.queue.Again(w)
 	case err != nil:
 		s.handleError(w, err)
 	default:
-		s.asking.plugin.Verdict = v
-		defer func() { s.asking.plugin.Verdict = nil }()
-		s.place(ctx, w)
+		s.place(ctx, w, v)
 	}
 }
 
@@ -159,11 +161,9 @@ func (s *Scheduler) bindByExtender(ctx context.Context, p *assumedPod) (bound bo
 			continue
 		}
 		err := e.Bind(ctx, p.PodInfo.Pod, p.node)
-		if err != nil && e.Ignorable {
-			s.log.Warn("an ignorable extender of the scheduler does not bind a pod", "extender", e.URLPrefix, "pod", p.PodInfo.Pod.Namespace+"/"+p.PodInfo.Pod.Name, "error", err)
-			continue
+		if err == nil || !e.Ignores(err, p.PodInfo.Pod, s.log) {
+			return true, err
 		}
-		return true, err
 	}
 	return false, nil
 }

@@ -40,10 +40,12 @@ func (s *Scheduler) consultOnPreemption(ctx context.Context, p *cache.PodInfo, r
 	all := s.preempting(p.Pod)
 	s.preBinding.Go(func() {
 		left, err := extenders.Preempt(ctx, all, p.Pod, nodes, func(node, uid string) *corev1.Pod { return onNode[node+"/"+uid] }, s.log)
-		if err != nil && ctx.Err() == nil {
-			s.log.Warn("extenders of the scheduler did not decide on a preemption", "pod", p.Pod.Namespace+"/"+p.Pod.Name, "error", err)
-		}
-		s.send(func() { s.preemptChosen(ctx, p, reasons, left) })
+		s.send(func() {
+			if err != nil && s.queue.Has(p.Pod.UID) {
+				s.reports.add(p.Pod, corev1.PodReasonUnschedulable, reasons+" preemption: "+err.Error(), "")
+			}
+			s.preemptChosen(ctx, p, reasons, left)
+		})
 	})
 }
 

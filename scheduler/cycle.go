@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/extenders"
 	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/internal/scheduler/queue"
@@ -18,13 +19,15 @@ func (s *Scheduler) schedule(ctx context.Context, w *queue.QueuedPodInfo) {
 		s.consult(ctx, w)
 		return
 	}
-	s.place(ctx, w)
+	s.place(ctx, w, nil)
 }
 
-// place gives the pod a node, or puts it back.
-func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo) {
+// place gives the pod a node, or puts it back. v is the verdict of the extenders that are interested in it.
+func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extenders.Verdict) {
 	profile := s.profileOf(w)
+	s.asking.plugin.Verdict = v
 	n, err := profile.Place(s.cluster, w.PodInfo)
+	s.asking.plugin.Verdict = nil
 	if isStale(err) {
 		s.queue.Again(w)
 		return

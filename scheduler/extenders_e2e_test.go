@@ -178,6 +178,9 @@ func TestExtenders(t *testing.T) {
 			if p := await(t, pods, "rejected", "running", running); p.Spec.NodeName != "node-1" {
 				t.Errorf("on %s", p.Spec.NodeName)
 			}
+			if name := <-bound; name != "rejected" {
+				t.Errorf("the extender has bound %s", name)
+			}
 		})
 	}
 }
@@ -234,6 +237,31 @@ func TestBadExtenders(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, pods, "waiting", "running", running)
+}
+
+// TestExtendersUnderChurn: pods that are deleted while extenders are asked about them do not take others with them.
+func TestExtendersUnderChurn(t *testing.T) {
+	x := newExtender(t)
+	pods, _ := extended(t, 2, fmt.Sprintf(`extenders: [{urlPrefix: %q, filterVerb: filter, nodeCacheCapable: true, managedResources: [{name: %s, ignoredByScheduler: true}]}]`, x.URL, slots))
+	x.answer(func() {
+		x.filter = func(q *extenderv1.ExtenderArgs) *extenderv1.ExtenderFilterResult {
+			return &extenderv1.ExtenderFilterResult{NodeNames: q.NodeNames}
+		}
+	})
+	const many = 60
+	for i := range many {
+		create(t, pods, wanting(fmt.Sprintf("pod-%d", i)))
+		if i%3 == 2 {
+			if err := pods.Delete(t.Context(), fmt.Sprintf("pod-%d", i-1), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i := range many {
+		if i%3 != 1 {
+			await(t, pods, fmt.Sprintf("pod-%d", i), "running", running)
+		}
+	}
 }
 
 // TestIgnorableExtender: pods are placed without an extender that fails and is ignorable.

@@ -28,14 +28,12 @@ func Consult(ctx context.Context, all []*Extender, pod *corev1.Pod, nodes []*cor
 			continue
 		}
 		left, err := e.filter(ctx, pod, nodes, v)
-		if err != nil && !e.Ignorable {
+		switch {
+		case err == nil:
+			nodes = left
+		case !e.Ignores(err, pod, log):
 			return nil, err
 		}
-		if err != nil {
-			log.Warn("an ignorable extender of the scheduler has failed", "extender", e.URLPrefix, "pod", pod.Namespace+"/"+pod.Name, "error", err)
-			continue
-		}
-		nodes = left
 	}
 	if len(nodes) > 1 {
 		v.score(ctx, all, pod, nodes, log)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -72,6 +73,14 @@ func (e *Extender) IsInterested(pod *corev1.Pod) bool {
 		}
 	}
 	return false
+}
+
+// Ignores reports whether the scheduler goes on after an error of the extender about a pod, which it then logs.
+func (e *Extender) Ignores(err error, pod *corev1.Pod, log *slog.Logger) bool {
+	if e.Ignorable {
+		log.Warn("an ignorable extender of the scheduler has failed", "extender", e.URLPrefix, "pod", pod.Namespace+"/"+pod.Name, "error", err)
+	}
+	return e.Ignorable
 }
 
 // call posts a question to one of the extender's verbs, and reads the answer.

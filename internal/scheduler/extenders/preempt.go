@@ -23,14 +23,12 @@ func Preempt(ctx context.Context, all []*Extender, pod *corev1.Pod, nodes map[st
 			continue
 		}
 		left, err := e.preempt(ctx, pod, nodes, onNode)
-		if err != nil && !e.Ignorable {
+		switch {
+		case err == nil:
+			nodes = left
+		case !e.Ignores(err, pod, log):
 			return nil, err
 		}
-		if err != nil {
-			log.Warn("an ignorable extender of the scheduler has failed", "extender", e.URLPrefix, "pod", pod.Namespace+"/"+pod.Name, "error", err)
-			continue
-		}
-		nodes = left
 	}
 	return nodes, nil
 }
