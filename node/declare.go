@@ -30,8 +30,13 @@ func (o Options) Simulates(ip netip.Addr) bool {
 	within := func(pods netip.Prefix, first, last netip.Addr) bool {
 		return pods.Contains(ip) || made && first.Compare(ip) <= 0 && ip.Compare(last) <= 0
 	}
-	return within(o.PodCIDR, first, last) ||
-		o.families().HaveIPv6() && within(o.six(o.PodCIDR), addresses.Embed(nodesSix, first), addresses.Embed(nodesSix, last))
+	if within(o.PodCIDR, first, last) {
+		return true
+	}
+	if made {
+		first, last = addresses.Embed(nodesSix, first), addresses.Embed(nodesSix, last)
+	}
+	return o.families().HaveIPv6() && within(o.six(o.PodCIDR), first, last)
 }
 
 // The addresses of IPv6 of nodes and pods end with the bits of those of IPv4, after these prefixes.

@@ -107,7 +107,7 @@ func duration(pod *corev1.Pod, annotation string, d *time.Duration) bool {
 
 // probed reports whether probes can end a container.
 func (s *scenario) probed(pod *corev1.Pod) bool {
-	return s.startup != nil || s.liveness != nil || slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+	return s.startup != nil || s.liveness != nil || s.images != nil && slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
 		b := s.images.Of(c.Image)
 		return c.StartupProbe != nil && b != nil && b.ReadyTime != nil
 	})
