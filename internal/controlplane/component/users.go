@@ -108,7 +108,12 @@ func (u *users) authenticate(r *http.Request) (*auth.User, error) {
 		if err != nil || !review.Status.Authenticated {
 			return nil, err
 		}
-		return &auth.User{Name: review.Status.User.Username, UID: review.Status.User.UID, Groups: review.Status.User.Groups}, nil
+		u := review.Status.User
+		user := &auth.User{Name: u.Username, UID: u.UID, Groups: u.Groups, Extra: map[string][]string{}}
+		for name, values := range u.Extra {
+			user.Extra[name] = values
+		}
+		return user, nil
 	})
 	if err == nil && user == nil {
 		err = errInvalidToken
@@ -118,11 +123,15 @@ func (u *users) authenticate(r *http.Request) (*auth.User, error) {
 
 // allows reports whether a user may use a verb at a path.
 func (u *users) allows(ctx context.Context, user *auth.User, verb, path string) (bool, error) {
-	question := fmt.Sprintf("%q %q %q %q", user.Name, user.Groups, verb, path)
+	question := fmt.Sprintf("%q %q %q %q %q %q", user.Name, user.UID, user.Groups, user.Extra, verb, path)
+	extra := map[string]authorizationv1.ExtraValue{}
+	for name, values := range user.Extra {
+		extra[name] = values
+	}
 	return ask(u.rights, question, func() (bool, error) {
 		review, err := client.For[*authorizationv1.SubjectAccessReview](u.client).Create(ctx, &authorizationv1.SubjectAccessReview{
 			Spec: authorizationv1.SubjectAccessReviewSpec{
-				User: user.Name, UID: user.UID, Groups: user.Groups,
+				User: user.Name, UID: user.UID, Groups: user.Groups, Extra: extra,
 				NonResourceAttributes: &authorizationv1.NonResourceAttributes{Verb: verb, Path: path},
 			},
 		})

@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 
-	"fairlead.dev/internal/server/auth/nodes"
+	"fairlead.dev/internal/poduses"
 )
 
 // ServiceAccount sets the service account of each new pod, adds the account's pull secrets, and adds a volume with
@@ -91,7 +91,7 @@ func checkMirror(pod *corev1.Pod) error {
 	if pod.Spec.ServiceAccountName != "" {
 		return errors.New("a mirror pod may not reference service accounts")
 	}
-	if len(nodes.Secrets(pod)) > 0 {
+	if len(poduses.Secrets(pod)) > 0 {
 		return errors.New("a mirror pod may not reference secrets")
 	}
 	for _, v := range pod.Spec.Volumes {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"fairlead.dev/internal/poduses"
 	"fairlead.dev/watchcache"
 )
 
@@ -44,10 +45,10 @@ func references(o *watchcache.Object) ([]byte, error) {
 		}
 	}
 	add(accountRef, []string{p.Spec.ServiceAccountName})
-	add(secretRef, Secrets(p))
-	add(configMapRef, configMaps(p))
-	add(claimRef, claims(p))
-	add(resourceClaimRef, resourceClaims(p))
+	add(secretRef, poduses.Secrets(p))
+	add(configMapRef, poduses.ConfigMaps(p))
+	add(claimRef, poduses.Claims(p))
+	add(resourceClaimRef, poduses.ResourceClaims(p))
 	return b, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/internal/poduses"
 )
 
 // Reference returns the resource of the first API object that a pod refers to, "" if it refers to none. Static pods may
@@ -12,9 +14,9 @@ func Reference(p *corev1.Pod) (string, error) {
 	switch {
 	case p.Spec.ServiceAccountName != "":
 		return "serviceaccounts", nil
-	case len(Secrets(p)) > 0:
+	case len(poduses.Secrets(p)) > 0:
 		return "secrets", nil
-	case len(configMaps(p)) > 0:
+	case len(poduses.ConfigMaps(p)) > 0:
 		return "configmaps", nil
 	case len(p.Spec.ResourceClaims) > 0:
 		return "resourceclaims", nil

@@ -1,4 +1,5 @@
-package nodes
+// Package poduses lists the objects that a pod uses, by kind: their names, in the pod's namespace.
+package poduses
 
 import (
 	"slices"
@@ -6,9 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The objects that a pod uses, by kind: names in the pod's namespace.
-
-func claims(p *corev1.Pod) (names []string) {
+// Claims returns the names of the PersistentVolumeClaims that the pod uses, those of its ephemeral volumes included.
+func Claims(p *corev1.Pod) (names []string) {
 	for _, v := range p.Spec.Volumes {
 		switch {
 		case v.PersistentVolumeClaim != nil:
@@ -83,7 +83,8 @@ func volumeSecrets(v corev1.Volume) (names []string) {
 	return names
 }
 
-func configMaps(p *corev1.Pod) (names []string) {
+// ConfigMaps returns the names of the ConfigMaps to which the pod refers.
+func ConfigMaps(p *corev1.Pod) (names []string) {
 	environments(p, func(from []corev1.EnvFromSource, env []corev1.EnvVar) {
 		for _, f := range from {
 			if f.ConfigMapRef != nil {
@@ -124,8 +125,8 @@ func environments(p *corev1.Pod, f func([]corev1.EnvFromSource, []corev1.EnvVar)
 	}
 }
 
-// resourceClaims returns the claims that a pod names, and those generated for it.
-func resourceClaims(p *corev1.Pod) (names []string) {
+// ResourceClaims returns the names of the ResourceClaims that a pod names, and of those generated for it.
+func ResourceClaims(p *corev1.Pod) (names []string) {
 	for _, c := range p.Spec.ResourceClaims {
 		if c.ResourceClaimName != nil {
 			names = append(names, *c.ResourceClaimName)
