@@ -35,6 +35,9 @@ type server struct {
 	// default, roleless of one without rights.
 	mallory, roleless string
 
+	// twin starts another server of the same kind, which is not attacked.
+	twin func(ctx context.Context) (*server, error)
+
 	peak   atomic.Int64 // bytes, since watch began
 	tooBig atomic.Bool  // the server was stopped for its memory
 }
@@ -43,7 +46,9 @@ func startServer(ctx context.Context, o options, peer, dir string) (*server, err
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	s := &server{host: free()}
+	s := &server{host: free(), twin: func(ctx context.Context) (*server, error) {
+		return startServer(ctx, o, peer, filepath.Join(dir, "twin"))
+	}}
 	s.url = "https://" + s.host
 	var err error
 	switch peer {

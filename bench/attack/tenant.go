@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // The noisy tenant: lists that run at once, writes that are offered in a second, and watches.
@@ -23,9 +24,19 @@ const (
 )
 
 // tenant measures a neighbour, an account of another namespace, alone and beside a tenant who lists, writes and watches as much as
-// it can.
+// it can. While the tenant does so, it also measures a neighbour of a server that has no tenant: the difference between the two is
+// the server's, and the rest that of a machine on which all of them run.
 func tenant(ctx context.Context, s *server) string {
 	token, err := s.neighbour(ctx)
+	if err != nil {
+		return err.Error()
+	}
+	other, err := s.twin(ctx)
+	if err != nil {
+		return err.Error()
+	}
+	defer other.stop()
+	otherToken, err := other.neighbour(ctx)
 	if err != nil {
 		return err.Error()
 	}
@@ -33,10 +44,10 @@ func tenant(ctx context.Context, s *server) string {
 	if err != nil {
 		return err.Error()
 	}
-	if err := nice(10); err != nil {
+	if err := schedule(unix.SCHED_IDLE, 0); err != nil {
 		return err.Error()
 	}
-	defer nice(0)
+	defer schedule(unix.SCHED_NORMAL, 0)
 	noise, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	var watches atomic.Int64
@@ -50,13 +61,17 @@ func tenant(ctx context.Context, s *server) string {
 	wg.Go(func() { s.offerWrites(noise, &wrote) })
 	time.Sleep(3 * time.Second)
 	beside, err := s.aside(ctx, token, 10*time.Second)
+	var elsewhere lived
+	if err == nil {
+		elsewhere, err = other.aside(ctx, otherToken, 10*time.Second)
+	}
 	stop()
 	wg.Wait()
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("lists: %s; writes: %s; %d watches; the neighbour's p50, p99, failed: reads %s (quiet %s), writes %s (quiet %s)",
-		&listed, &wrote, opened, beside.Reads, quiet.Reads, beside.Writes, quiet.Writes)
+	return fmt.Sprintf("lists: %s; writes: %s; %d watches; the neighbour's p50, p99, failed: reads %s (quiet %s, of another server %s), writes %s (quiet %s, of another server %s)",
+		&listed, &wrote, opened, beside.Reads, quiet.Reads, elsewhere.Reads, beside.Writes, quiet.Writes, elsewhere.Writes)
 }
 
 // lived are the requests of a neighbour.
@@ -91,21 +106,23 @@ func beNeighbour(ctx context.Context, variable string) error {
 	if err != nil {
 		return err
 	}
-	if err := nice(0); err != nil {
-		return fmt.Errorf("cannot be less nice than the tenant: %w", err)
+	if err := schedule(unix.SCHED_FIFO, 1); err != nil {
+		return fmt.Errorf("cannot run before the others: %w", err)
 	}
 	var l lived
 	l.Reads, l.Writes = s.live(ctx, token, d)
 	return json.NewEncoder(os.Stdout).Encode(l)
 }
 
-// nice sets the niceness of this process, whose threads and children inherit it. The tenant is nicer than the server and the
-// neighbour, since it would have a machine of its own.
-func nice(n int) error {
+// schedule sets the policy by which the kernel runs the threads of this process; its children inherit it. The tenant runs only
+// where no other process would (SCHED_IDLE), and the neighbour before all others (SCHED_FIFO), since each would have a machine
+// of its own. It needs CAP_SYS_NICE.
+func schedule(policy, priority uint32) error {
+	attributes := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: policy, Priority: priority}
 	threads, err := os.ReadDir("/proc/self/task")
 	for _, t := range threads {
 		id, _ := strconv.Atoi(t.Name())
-		if failed := syscall.Setpriority(syscall.PRIO_PROCESS, id, n); failed != nil && failed != syscall.ESRCH {
+		if failed := unix.SchedSetAttr(id, &attributes, 0); failed != nil && failed != unix.ESRCH {
 			err = failed
 		}
 	}

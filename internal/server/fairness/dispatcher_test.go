@@ -308,6 +308,46 @@ func TestFairShare(t *testing.T) {
 	})
 }
 
+// TestOverdraft: a flow whose queues have few seats gets some although another flow has all of the level, up to a sixteenth
+// beyond the limit.
+func TestOverdraft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := start(t, 600, shared(0, 64, 4, 50), flow("all", "shared", 100, "*"))
+		limit := int(d.metric("current_limit_seats", "shared"))
+		elephants := make([]*fairness.Seat, limit)
+		for i := range elephants {
+			elephants[i] = d.enter("elephant")
+		}
+		const hand = 4
+		for range hand {
+			if d.queue("elephant").has() {
+				t.Error("a flow that has the whole level gets more")
+			}
+		}
+		d.objects = fairness.Objects{Count: 1000, Size: 1000}
+		list := d.enter("list mouse-0") // of 10 seats
+		var mice []*fairness.Seat
+		for i := range limit/16 - 10 {
+			mice = append(mice, d.enter(fmt.Sprint("mouse-", i)))
+		}
+		last := d.queue("mouse")
+		if last.has() {
+			t.Errorf("%v seats of %d are in use", d.metric("current_executing_seats", "shared"), limit)
+		}
+		mice[0].Leave()
+		synctest.Wait()
+		if !last.has() {
+			t.Error("a seat beyond the limit is given once only")
+		}
+		list.Leave()
+		elephants[0].Leave()
+		synctest.Wait()
+		if n := d.metric("current_inqueue_requests", "shared", "all"); n != hand {
+			t.Errorf("%v requests wait, not those of the flow that has the whole level", n)
+		}
+	})
+}
+
 // TestBorrow: a level with more requests than seats gets those that another does not use, and gives them back.
 func TestBorrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -8,6 +8,9 @@
 // time is the time in which all queues that have requests share the seats evenly. Levels lend seats that they do not use: the
 // limits are adjusted every ten seconds by the demand. Requests of the level exempt never wait.
 //
+// Unlike in kube-apiserver, a level of 16 seats or more may exceed its limit by a sixteenth for queues that have less than an
+// even share of the seats. There, a small request waits until a large one of another flow ends, although its turn has come.
+//
 // # Concurrency properties
 //
 //  1. A Dispatcher may be used from any goroutine. A Seat belongs to its request; Leave may be called more than once.

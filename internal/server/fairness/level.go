@@ -182,15 +182,22 @@ func (l *levelState) choose(hash uint64) (best *queue) {
 	return best
 }
 
-// dispatch starts requests from the queues as long as there are seats.
+// dispatch starts requests from the queues as long as there are seats, and then those of underserved queues.
 func (l *levelState) dispatch(t time.Time) {
-	for l.waiting > 0 && l.seats < l.limit {
-		q := l.next()
-		s := q.first
-		if !l.fits(s.width.max()) {
-			s.series.noAccommodation++
-			return
+	for l.waiting > 0 {
+		var q *queue
+		if l.seats < l.limit {
+			if q = l.next(); !l.fits(q.first.width.max()) {
+				q.first.series.noAccommodation++
+				q = nil
+			}
 		}
+		if q == nil {
+			if q = l.underserved(); q == nil {
+				return
+			}
+		}
+		s := q.first
 		if s.width.Final > l.limit { // the same work on fewer seats
 			s.width.Linger = time.Duration(float64(s.width.Final) / float64(l.limit) * float64(s.width.Linger))
 			l.narrow(q, s)
@@ -230,6 +237,25 @@ func (l *levelState) next() (best *queue) {
 	}
 	b.known, b.virtual, b.latest = true, l.virtual, best.start
 	l.bounds = b
+	return best
+}
+
+// overdraft is the part of a level's limit, one in so many seats, by which underserved queues may exceed it.
+const overdraft = 16
+
+// underserved returns, among the queues that would stay within an even share of the level's seats with one more request, the
+// one whose request would finish first; nil if there is none, or if the level's overdraft is used up. kube-apiserver has no
+// overdraft: there a small request waits until one of the large ones of another flow ends, which takes long when their
+// clients read slowly.
+func (l *levelState) underserved() (best *queue) {
+	for _, q := range l.busy {
+		width := q.first.width.max()
+		switch {
+		case l.seats+width > l.limit+l.limit/overdraft || (q.seats+width)*l.active > l.limit:
+		case best == nil || q.finish() < best.finish():
+			best = q
+		}
+	}
 	return best
 }
 
