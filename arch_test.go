@@ -85,6 +85,7 @@ var serverFloors = map[string]int{
 	"audit":            1,
 	"managed":          1,
 	"patch":            1,
+	"debugging":        0,
 	"pressure":         0,
 	"reach":            1,
 	"respond":          1,

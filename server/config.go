@@ -85,6 +85,8 @@ type Config struct {
 	// Flags are those that the process was started with, for /flagz, which nil ones leave
 	// out. They must not be secret.
 	Flags map[string]string
+	// Debug serves the paths below /debug/, after authorization, such as profiles of the process; nil leaves them out.
+	Debug http.Handler
 
 	Version version.Info
 	Log     *slog.Logger // nil discards it

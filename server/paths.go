@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/componentmetrics"
+	"fairlead.dev/internal/server/debugging"
 	"fairlead.dev/internal/server/health"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/serializer"
@@ -59,11 +60,8 @@ func (c *serving) servePath() error {
 		return c.watchers()
 	case strings.HasPrefix(path, dumps):
 		return c.dump()
-	case path == profiles:
-		http.Redirect(c.Writer, c.HTTP, profiles+"/", http.StatusMovedPermanently)
-		return nil
-	case strings.HasPrefix(path, profiles+"/"):
-		profile(c.Writer, c.HTTP)
+	case strings.HasPrefix(path, debugging.Prefix) && c.s.cfg.Debug != nil:
+		c.s.cfg.Debug.ServeHTTP(c.Writer, c.HTTP)
 		return nil
 	case health.IsPath(path):
 		return c.s.health.Serve(&c.Call, path)

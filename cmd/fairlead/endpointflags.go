@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -9,27 +8,36 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/logflags"
+	"fairlead.dev/internal/serverflags"
 )
 
-// endpointFlags are those of kube-scheduler and kube-controller-manager for their health checks and metrics.
+// endpointFlags are those of kube-scheduler and kube-controller-manager for their health checks, metrics and profiles.
 type endpointFlags struct {
-	port        int
-	address     net.IP
-	certificate controlplane.CertificateFiles
+	port      int
+	address   net.IP
+	endpoints controlplane.Endpoints
+	serving   serverflags.Serving
+	profiling serverflags.Profiling
 }
 
 // register adds the flags; usual is the port of upstream's program.
 func (f *endpointFlags) register(flags *pflag.FlagSet, usual int) {
-	flags.IntVar(&f.port, "secure-port", 0, fmt.Sprintf("port of /healthz, /livez, /readyz and /metrics over HTTPS, such as %d (default: they are not served)", usual))
+	flags.IntVar(&f.port, "secure-port", 0, fmt.Sprintf("port of /healthz, /livez, /readyz, /metrics and /debug/ over HTTPS, such as %d (default: they are not served)", usual))
 	flags.IPVar(&f.address, "bind-address", net.IPv4zero, "address of --secure-port")
-	flags.StringVar(&f.certificate.CertFile, "tls-cert-file", "", "file with the certificate of --secure-port and those between it and its CA (default: one that the process makes); read again when it changes")
-	flags.StringVar(&f.certificate.KeyFile, "tls-private-key-file", "", "file with the key of that certificate")
+	flags.BoolVar(&f.endpoints.NoHTTP2, "disable-http2-serving", false, "serve HTTP/1.1 only at --secure-port")
+	flags.IntVar(&f.endpoints.MaxStreams, "http2-max-streams-per-connection", 0, "how many requests a connection over HTTP/2 to --secure-port has at once (default that of Go)")
+	f.serving.Register(flags, &f.endpoints.Serving)
+	f.profiling.Register(flags)
 }
 
 // listen returns the endpoints, nil without a port.
-func (f *endpointFlags) listen() (*controlplane.Endpoints, error) {
-	if (f.certificate.CertFile == "") != (f.certificate.KeyFile == "") {
-		return nil, usageError{errors.New("--tls-cert-file and --tls-private-key-file: want both or neither")}
+func (f *endpointFlags) listen(log *logflags.Flags) (*controlplane.Endpoints, error) {
+	if err := f.serving.Complete(&f.endpoints.Serving); err != nil {
+		return nil, usageError{err}
+	}
+	if f.endpoints.MaxStreams < 0 {
+		return nil, usageError{fmt.Errorf("--http2-max-streams-per-connection=%d: want 0 or more", f.endpoints.MaxStreams)}
 	}
 	if f.port == 0 {
 		return nil, nil
@@ -41,5 +49,6 @@ func (f *endpointFlags) listen() (*controlplane.Endpoints, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--secure-port: %w", err)
 	}
-	return &controlplane.Endpoints{Listener: l, Certificate: f.certificate}, nil
+	f.endpoints.Listener, f.endpoints.Debug = l, f.profiling.Handler(log.SetVerbosity)
+	return &f.endpoints, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/logflags"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
 	"github.com/spf13/cobra"
@@ -27,6 +28,7 @@ func newControllers() *cobra.Command {
 	var signing signingFlags
 	var ranges rangeFlags
 	var endpoints endpointFlags
+	var log logflags.Flags
 	cmd := &cobra.Command{
 		Use:   "controllers",
 		Short: "Run the controllers alone, against any Kubernetes API server",
@@ -53,10 +55,10 @@ func newControllers() *cobra.Command {
 			if o.Ranges, err = ranges.load(cmd.Flags()); err != nil {
 				return err
 			}
-			if apart.Endpoints, err = endpoints.listen(); err != nil {
+			if apart.Endpoints, err = endpoints.listen(&log); err != nil {
 				return err
 			}
-			return runPart(cmd, "Controllers", config, func(ctx context.Context) error {
+			return runPart(cmd, "Controllers", config, &log, func(ctx context.Context) error {
 				return controlplane.RunControllers(ctx, config, o, apart)
 			})
 		},
@@ -67,6 +69,7 @@ func newControllers() *cobra.Command {
 	signing.register(cmd.Flags())
 	ranges.register(cmd.Flags())
 	endpoints.register(cmd.Flags(), 10257)
+	log.Register(cmd.Flags())
 	return cmd
 }
 
@@ -75,6 +78,7 @@ func newScheduler() *cobra.Command {
 	var scheduling string
 	var election electFlags
 	var endpoints endpointFlags
+	var log logflags.Flags
 	cmd := &cobra.Command{
 		Use:     "scheduler",
 		Short:   "Run the scheduler alone, against any Kubernetes API server",
@@ -94,10 +98,10 @@ func newScheduler() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if apart.Endpoints, err = endpoints.listen(); err != nil {
+			if apart.Endpoints, err = endpoints.listen(&log); err != nil {
 				return err
 			}
-			return runPart(cmd, "Scheduler", config, func(ctx context.Context) error {
+			return runPart(cmd, "Scheduler", config, &log, func(ctx context.Context) error {
 				return controlplane.RunScheduler(ctx, config, options, apart)
 			})
 		},
@@ -106,6 +110,7 @@ func newScheduler() *cobra.Command {
 	registerScheduling(cmd.Flags(), &scheduling)
 	election.registerPart(cmd.Flags())
 	endpoints.register(cmd.Flags(), 10259)
+	log.Register(cmd.Flags())
 	return cmd
 }
 
@@ -136,6 +141,7 @@ func newNodes() *cobra.Command {
 	var listen string
 	var made nodeFlags
 	var election electFlags
+	var log logflags.Flags
 	cmd := &cobra.Command{
 		Use:   "nodes",
 		Short: "Run simulated nodes alone, against any Kubernetes API server, or scale those of a running server",
@@ -173,7 +179,7 @@ func newNodes() *cobra.Command {
 			if o.Listener, o.Endpoint, err = listenKubelets(listen); err != nil {
 				return err
 			}
-			return runPart(cmd, "Nodes", config, func(ctx context.Context) error {
+			return runPart(cmd, "Nodes", config, &log, func(ctx context.Context) error {
 				return controlplane.RunNodes(ctx, config, o, controlplane.Apart{Elect: elect})
 			})
 		},
@@ -185,6 +191,7 @@ func newNodes() *cobra.Command {
 	cmd.Flags().StringSliceVar(&families, "ip-families", []string{"IPv4"}, "IP families of the nodes and their pods, the primary one first, such as IPv4,IPv6 (those of fairlead up are the families of --service-cluster-ip-range)")
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
+	log.Register(cmd.Flags())
 	cmd.AddCommand(newNodesScale())
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/logflags"
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 )
@@ -15,7 +16,10 @@ const connectInterval = time.Second
 
 // runPart runs a part of the control plane against the API server of config until a signal
 // comes. It waits for the server first.
-func runPart(cmd *cobra.Command, name string, config *rest.Config, part func(ctx context.Context) error) error {
+func runPart(cmd *cobra.Command, name string, config *rest.Config, log *logflags.Flags, part func(ctx context.Context) error) error {
+	if _, err := log.Start(os.Stderr); err != nil {
+		return usageError{err}
+	}
 	p := newProgress(os.Stderr)
 	if err := awaitServer(cmd.Context(), config); err != nil {
 		if cmd.Context().Err() != nil {

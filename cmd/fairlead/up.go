@@ -260,7 +260,10 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 	if f.runs != nil {
 		p.report = f.runs.report
 	}
-	f.options.Progress, f.options.Warning, f.options.Log = p.step, p.warn, slog.Default()
+	f.options.Progress, f.options.Warning = p.step, p.warn
+	if f.options.Log, err = f.shared.StartLog(os.Stderr); err != nil {
+		return usageError{err}
+	}
 	f.options.Flags = map[string]string{}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { f.options.Flags[flag.Name] = flag.Value.String() })
 	state, err := f.loadState(p)

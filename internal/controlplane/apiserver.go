@@ -109,6 +109,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 		Clock:         o.serverClock(),
 		Writable:      store.Err,
 		Flags:         o.Flags,
+		Debug:         o.Debug,
 		BookmarkEvery: o.pace().bookmarks,
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		MemoryLimit: o.MemoryLimit,

@@ -5,7 +5,7 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net"
-	"sync/atomic"
+	"net/http"
 	"time"
 
 	"fairlead.dev/client"
@@ -25,9 +25,12 @@ const reportedDeliveries = 8192
 // Endpoints are where a part that runs in a process of its own serves its health checks and metrics over HTTPS.
 type Endpoints struct {
 	Listener net.Listener
-	// Certificate has the files of the certificate, which are read again when they change; without them the process
-	// makes a certificate of its own.
-	Certificate CertificateFiles
+	Serving  Serving
+	// NoHTTP2 serves HTTP/1.1 only. MaxStreams is how many requests a connection over HTTP/2 has at once; 0 is Go's number.
+	NoHTTP2    bool
+	MaxStreams int
+	// Debug serves the paths below /debug/ after authorization; nil leaves them out.
+	Debug http.Handler
 }
 
 // serve serves the endpoints of a part, with the API server's users, until ctx ends.
@@ -37,50 +40,53 @@ func (e *Endpoints) serve(ctx context.Context, c *client.Client, log *slog.Logge
 	registry.MustRegister(m.requests, m.scheduler, metrics.NewQueueMetrics(c.Trace()), metrics.BuildInfo(version),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	group, ctx := errgroup.WithContext(ctx)
-	certificate, err := e.certificate(ctx, group, log)
+	config, err := e.tlsConfig(ctx, group, log)
 	if err != nil {
 		e.Listener.Close()
 		return err
 	}
 	group.Go(func() error {
 		return component.Run(ctx, component.Options{
-			Listener: e.Listener, Certificate: certificate, Client: c, Metrics: registry, Version: version, Log: log,
+			Listener: e.Listener, TLS: config, NoHTTP2: e.NoHTTP2, MaxStreams: e.MaxStreams,
+			Client: c, Metrics: registry, Debug: e.Debug, Version: version, Log: log,
 		})
 	})
 	return group.Wait()
 }
 
-// certificate returns the function that chooses the certificate of a connection.
-func (e *Endpoints) certificate(ctx context.Context, group *errgroup.Group, log *slog.Logger) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
-	if e.Certificate.CertFile == "" {
-		authority, err := pki.New(time.Now)
-		if err != nil {
+// tlsConfig returns the configuration of TLS. Without a certificate from a file the process issues one.
+func (e *Endpoints) tlsConfig(ctx context.Context, group *errgroup.Group, log *slog.Logger) (*tls.Config, error) {
+	var read servingCertificates
+	if files := e.Serving.files(); len(files) > 0 {
+		watcher := reload.New(files...)
+		load := func() error {
+			loaded, err := e.Serving.load()
+			if err == nil {
+				read.read.Store(&loaded)
+			}
+			return err
+		}
+		if err := load(); err != nil {
 			return nil, err
 		}
-		return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-			host, _, _ := net.SplitHostPort(hello.Conn.LocalAddr().String())
-			return authority.Serving(host, "localhost")
-		}, nil
+		group.Go(func() error {
+			watcher.Run(ctx, load, func(err error) {
+				if err != nil {
+					log.Warn("the serving certificate was not read again", "error", err)
+				}
+			})
+			return nil
+		})
 	}
-	watcher := reload.New(e.Certificate.CertFile, e.Certificate.KeyFile)
-	var current atomic.Pointer[tls.Certificate]
-	read := func() error {
-		loaded, err := e.Certificate.load()
-		if err == nil {
-			current.Store(loaded)
-		}
-		return err
-	}
-	if err := read(); err != nil {
+	authority, err := pki.New(time.Now)
+	if err != nil {
 		return nil, err
 	}
-	group.Go(func() error {
-		watcher.Run(ctx, read, func(err error) {
-			if err != nil {
-				log.Warn("the serving certificate was not read again", "error", err)
-			}
-		})
-		return nil
-	})
-	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return current.Load(), nil }, nil
+	return e.Serving.config(func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		if c := read.choose(hello); c != nil {
+			return c, nil
+		}
+		host, _, _ := net.SplitHostPort(hello.Conn.LocalAddr().String())
+		return authority.Serving(host, "localhost")
+	}), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"time"
@@ -71,6 +72,8 @@ type Options struct {
 	TLSNames []string
 	// Flags are the process's flags, for /flagz; nil disables it.
 	Flags map[string]string
+	// Debug serves the paths below /debug/, which only users with a rule for them reach; nil leaves them out.
+	Debug http.Handler
 	// EtcdListen is where the store is served as etcd: a TCP address, or unix:// and the
 	// path of a socket that only this user may connect to; "" for nowhere.
 	EtcdListen string

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -48,6 +49,15 @@ func (s *Serving) files() (all []string) {
 		all = append(all, n.CertFile, n.KeyFile)
 	}
 	return all
+}
+
+// config returns a server's side of TLS. Client certificates are asked for and not demanded: an authenticator verifies them, so
+// that a bad one is answered with a Status.
+func (s *Serving) config(certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Config {
+	return &tls.Config{
+		GetCertificate: certificate, ClientAuth: tls.RequestClientCert,
+		MinVersion: cmp.Or(s.MinVersion, tls.VersionTLS12), CipherSuites: s.CipherSuites, CurvePreferences: s.Curves,
+	}
 }
 
 // servingCertificates are the certificates of the files. The methods may be called from any goroutine.

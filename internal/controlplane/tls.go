@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -15,28 +14,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// tlsConfig returns the server's side of TLS. Client certificates are asked for and not demanded: the server's authenticator
-// verifies them, so that a bad one is answered with a Status.
+// tlsConfig returns the server's side of TLS.
 func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
 	hosts, err := cp.hosts()
 	if err != nil {
 		return nil, err
 	}
 	o, creds := cp.options, cp.credentials
-	config := &tls.Config{
-		Time: o.realTime(),
-		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-			if c := creds.serving.choose(hello); c != nil {
-				return c, nil
-			}
-			return creds.authority.Serving(hosts...)
-		},
-		ClientAuth:       tls.RequestClientCert,
-		MinVersion:       cmp.Or(o.Serving.MinVersion, tls.VersionTLS12),
-		CipherSuites:     o.Serving.CipherSuites,
-		CurvePreferences: o.Serving.Curves,
-		NextProtos:       []string{"h2", "http/1.1"},
-	}
+	config := o.Serving.config(func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		if c := creds.serving.choose(hello); c != nil {
+			return c, nil
+		}
+		return creds.authority.Serving(hosts...)
+	})
+	config.Time, config.NextProtos = o.realTime(), []string{"h2", "http/1.1"}
 	if o.HTTP.NoHTTP2 {
 		config.NextProtos = []string{"http/1.1"}
 	}

@@ -22,7 +22,6 @@ const (
 // Command returns the command line of kube-apiserver. It serves until its context ends.
 func Command() *cobra.Command {
 	var f flags
-	var l logging
 	var warnings []string
 	cmd := &cobra.Command{
 		Use:   "kube-apiserver",
@@ -36,7 +35,7 @@ controllers, and the scheduler with simulated nodes, in the same process.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := l.start(cmd.ErrOrStderr())
+			log, err := f.shared.StartLog(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -58,7 +57,6 @@ controllers, and the scheduler with simulated nodes, in the same process.`,
 	}
 	cmd.SetVersionTemplate("Kubernetes {{.Version}}\n")
 	f.register(cmd.Flags())
-	l.register(cmd.Flags())
 	registerOthers(cmd.Flags(), func(text string) { warnings = append(warnings, text) })
 	return cmd
 }

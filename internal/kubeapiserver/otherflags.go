@@ -11,11 +11,12 @@ import (
 // ignoredFlags cannot change the answer to a request. The reasons are part of the warning.
 var ignoredFlags = map[string][]string{
 	"the server has its own traces and metrics": {
-		"allow-metric-labels", "allow-metric-labels-manifest", "contention-profiling", "debug-socket-path", "disabled-metrics",
-		"profiling", "show-hidden-metrics-for-version",
+		"allow-metric-labels", "allow-metric-labels-manifest", "disabled-metrics",
+		"show-hidden-metrics-for-version",
 	},
-	"the log is written to stderr at once, with one verbosity": {
-		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "vmodule",
+	"profiles are served at the server's own port": {"debug-socket-path"},
+	"the log is written to stderr at once": {
+		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream",
 	},
 	"the store and the watch cache have no such setting": {
 		"default-watch-cache-size", "delete-collection-workers", "etcd-compaction-interval", "etcd-count-metric-poll-period", "etcd-db-metric-poll-interval",
@@ -40,9 +41,9 @@ var ignoredFlags = map[string][]string{
 
 // ignoredBools are those of ignoredFlags that may stand without a value.
 var ignoredBools = []string{
-	"aggregator-reject-forwarding-redirect", "contention-profiling", "enable-aggregator-routing",
+	"aggregator-reject-forwarding-redirect", "enable-aggregator-routing",
 	"enable-logs-handler", "log-text-split-stream",
-	"permit-address-sharing", "permit-port-sharing", "profiling", "watch-cache",
+	"permit-address-sharing", "permit-port-sharing", "watch-cache",
 }
 
 // fixedFlag is a flag that could change the answer to a request. It is accepted with the values to which the server is fixed.

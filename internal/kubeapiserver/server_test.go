@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -27,6 +28,9 @@ import (
 // patience bounds the wait for a server; it is no measure of speed.
 const patience = 90 * time.Second
 
+// standardError is that of the servers that start from now on.
+var standardError io.Writer = os.Stderr
+
 // start runs the command line until the test ends, and returns a client for each token.
 func start(t *testing.T, args ...string) func(token string) *kubernetes.Clientset {
 	t.Helper()
@@ -44,6 +48,7 @@ func startOn(t *testing.T, dir string, args ...string) func(token string) *kuber
 	}
 	port := freePort(t)
 	cmd := kubeapiserver.Command()
+	cmd.SetErr(standardError)
 	cmd.SetArgs(append([]string{"--etcd-servers=" + etcd.URL, "--bind-address=127.0.0.1", "--secure-port=" + port, "--token-auth-file=" + tokens}, args...))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -213,11 +218,12 @@ func TestRuntimeConfig(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	cmd := kubeapiserver.Command()
 	logged := recordLog(t)
-	cmd.SetArgs([]string{"--profiling=false"})
+	cmd.SetErr(standardError)
+	cmd.SetArgs([]string{"--apiserver-count=3"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "--etcd-servers must be specified") {
 		t.Errorf("without an etcd: %v", err)
 	}
-	if want := "--profiling has no effect: the server has its own traces and metrics"; !strings.Contains(logged(), want) {
+	if want := "--apiserver-count has no effect: the server is the only one of its cluster"; !strings.Contains(logged(), want) {
 		t.Errorf("no warning %q in %q", want, logged())
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -93,13 +92,12 @@ func (w *tokenWebhook) reviews(token string) []authenticationv1.TokenReview {
 func recordLog(t *testing.T) func() string {
 	var mu sync.Mutex
 	var text bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(writerFunc(func(b []byte) (int, error) {
+	standardError = writerFunc(func(b []byte) (int, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		return text.Write(b)
-	}), nil)))
-	t.Cleanup(func() { slog.SetDefault(before) })
+	})
+	t.Cleanup(func() { standardError = os.Stderr })
 	return func() string {
 		mu.Lock()
 		defer mu.Unlock()

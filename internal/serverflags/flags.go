@@ -2,15 +2,18 @@ package serverflags
 
 import (
 	"fmt"
+	"io"
+	"log/slog"
 	"time"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/logflags"
 	"github.com/spf13/pflag"
 )
 
 // Flags are the values of the flags, once they are parsed.
 type Flags struct {
-	serving        serving
+	serving        Serving
 	authentication authentication
 	authorization  authorization
 	admission      plugins
@@ -18,9 +21,11 @@ type Flags struct {
 	emulation      emulation
 	apis           map[string]string
 	limits         limits
-	http           http
+	http           httpFlags
 	http2          http2
 	tokens         accountTokens
+	profiling      Profiling
+	log            logflags.Flags
 }
 
 // Register registers the flags. Some set the options directly, the others when Complete is called. The options hold
@@ -29,7 +34,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f := &Flags{}
 	registerEtcd(set, &o.Etcd)
 	registerEncryption(set, &o.Encryption)
-	f.serving.register(set, &o.Serving)
+	f.serving.Register(set, &o.Serving)
 	registerKubelets(set, &o.Kubelets)
 	f.authentication.register(set, &o.Access)
 	f.authorization.register(set, &o.Access)
@@ -43,16 +48,21 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f.http.register(set, o)
 	f.http2.register(set)
 	f.tokens.register(set, o)
+	f.profiling.Register(set)
+	f.log.Register(set)
 	set.DurationVar(&o.EventTTL, "event-ttl", time.Hour, "how long events are kept")
 	return f
 }
+
+// StartLog makes the log of the flags, which writes to w, the process's own.
+func (f *Flags) StartLog(w io.Writer) (*slog.Logger, error) { return f.log.Start(w) }
 
 // Complete checks the flags and sets the rest of the options. Its error names the flag at fault.
 func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	if err := checkEncryption(&o.Encryption); err != nil {
 		return err
 	}
-	if err := f.serving.complete(&o.Serving); err != nil {
+	if err := f.serving.Complete(&o.Serving); err != nil {
 		return err
 	}
 	if err := f.authorization.complete(&o.Access); err != nil {
@@ -74,6 +84,7 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 		return err
 	}
 	o.CBOR = o.API.Enabled(cborGate)
+	o.Debug = f.profiling.Handler(f.log.SetVerbosity)
 	if o.API.Later, err = laterAPIs(f.apis, o.API, f.emulation.forwardTyped); err != nil {
 		return err
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// http has the flags that have another form than their options.
-type http struct {
+// httpFlags are the flags that have another form than their options.
+type httpFlags struct {
 	origins, hsts []string
 	minTimeout    int
 }
 
-func (f *http) register(set *pflag.FlagSet, o *controlplane.Options) {
+func (f *httpFlags) register(set *pflag.FlagSet, o *controlplane.Options) {
 	set.StringSliceVar(&f.origins, "cors-allowed-origins", nil, "regular expressions for the origins of web pages that may send requests from a browser; each pins the host by ^ or // at its start and $ or : at its end, such as //example\\.com(:|$)")
 	set.StringSliceVar(&f.hsts, "strict-transport-security-directives", nil, "directives of HSTS, such as max-age=31536000,includeSubDomains,preload")
 	set.Float64Var(&o.HTTP.GoawayChance, "goaway-chance", 0, "fraction of requests over HTTP/2, up to 0.02, after which the client is told to connect anew; for several servers behind a load balancer")
@@ -29,7 +29,7 @@ func (f *http) register(set *pflag.FlagSet, o *controlplane.Options) {
 	set.BoolVar(&o.Termination.RetryAfter, "shutdown-send-retry-after", false, "answer new requests by 429 at the end, until those in progress are answered, in place of closing the port")
 }
 
-func (f *http) complete(o *controlplane.Options) error {
+func (f *httpFlags) complete(o *controlplane.Options) error {
 	for _, text := range f.origins {
 		re, err := originOf(text)
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/server/debugging"
 	"fairlead.dev/internal/server/metrics"
 )
 
@@ -24,12 +25,17 @@ import (
 type Options struct {
 	// Listener accepts the connections; Run closes it.
 	Listener net.Listener
-	// Certificate returns the certificate for a connection.
-	Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	// TLS has the certificates. It asks for those of clients and leaves their verification to the handler.
+	TLS *tls.Config
+	// NoHTTP2 serves HTTP/1.1 only. MaxStreams is how many requests a connection over HTTP/2 has at once; 0 is Go's number.
+	NoHTTP2    bool
+	MaxStreams int
 	// Client is the component's own, of the API server.
 	Client *client.Client
 	// Metrics are served at /metrics.
 	Metrics prometheus.Gatherer
+	// Debug serves the paths below /debug/; nil leaves them out.
+	Debug   http.Handler
 	Version version.Info
 	Log     *slog.Logger
 }
@@ -45,10 +51,14 @@ func Run(ctx context.Context, o Options) error {
 	users := newUsers(o.Client, o.Log)
 	s := &http.Server{
 		Handler:           handler(o, users),
-		TLSConfig:         &tls.Config{GetCertificate: o.Certificate, ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12},
+		TLSConfig:         o.TLS,
+		Protocols:         new(http.Protocols),
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: o.MaxStreams},
 		ReadHeaderTimeout: headerTimeout,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
+	s.Protocols.SetHTTP1(true)
+	s.Protocols.SetHTTP2(!o.NoHTTP2)
 	group, ctx := errgroup.WithContext(ctx)
 	stopped := make(chan struct{})
 	context.AfterFunc(ctx, func() {
@@ -93,6 +103,9 @@ func handler(o Options, users *users) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(o.Version) // an error is that the client has gone
 	})))
+	if o.Debug != nil {
+		mux.Handle(debugging.Prefix, users.only(o.Debug))
+	}
 	mux.Handle("/", users.only(http.NotFoundHandler()))
 	return mux
 }

@@ -17,6 +17,7 @@ import (
 
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/controlplane/controlplanetest"
+	"fairlead.dev/internal/server/debugging"
 	"fairlead.dev/scheduler"
 )
 
@@ -31,7 +32,10 @@ func TestSchedulerApart(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- controlplane.RunScheduler(ctx, cp.Config(), scheduler.Options{}, controlplane.Apart{Endpoints: &controlplane.Endpoints{Listener: listener}})
+		ended <- controlplane.RunScheduler(ctx, cp.Config(), scheduler.Options{}, controlplane.Apart{Endpoints: &controlplane.Endpoints{
+			Listener: listener, Serving: controlplane.Serving{MinVersion: tls.VersionTLS13}, NoHTTP2: true,
+			Debug: debugging.Handler(func(uint32) error { return nil }),
+		}})
 	}()
 	defer func() {
 		stop()
@@ -97,6 +101,22 @@ func TestSchedulerApart(t *testing.T) {
 		if code, _ = get(t, admin, base+"/metrics", ""); ctx.Err() != nil {
 			t.Fatal("a client certificate is not accepted: ", code)
 		}
+	}
+	if code, text := get(t, admin, base+"/debug/pprof/goroutine?debug=1", ""); code != http.StatusOK || !strings.Contains(text, "goroutine profile: total ") {
+		t.Errorf("a profile for an administrator: %d %s", code, text)
+	}
+
+	conn, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if chosen := conn.ConnectionState().NegotiatedProtocol; chosen != "http/1.1" {
+		t.Errorf("without HTTP/2 the protocol is %q", chosen)
+	}
+	if old, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}); err == nil {
+		old.Close()
+		t.Error("TLS 1.2 is accepted below the minimum of 1.3")
 	}
 }
 
