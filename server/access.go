@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"fairlead.dev/internal/connections"
 	"fairlead.dev/internal/server/audit"
 	"fairlead.dev/internal/server/auth"
 )
@@ -54,5 +55,8 @@ func (c *serving) identify() (*auth.User, error) {
 		return nil, err
 	}
 	c.Access.Authenticated(user.Name, nil, start)
+	if user.Name != auth.AnonymousUser {
+		connections.Authenticated(c.HTTP.Context())
+	}
 	return user, nil
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"log/slog"
 	"net"
 	"sync"
+
+	"fairlead.dev/internal/connections"
 )
 
 // openPort is a listening address that outlives the servers on it. Connections that come while there is no server wait for
@@ -18,7 +21,7 @@ type openPort struct {
 }
 
 func newOpenPort(l net.Listener) *openPort {
-	p := &openPort{Listener: l, accepted: make(chan net.Conn), closed: make(chan struct{}), ended: make(chan struct{})}
+	p := &openPort{Listener: connections.Patient(l, slog.Default()), accepted: make(chan net.Conn), closed: make(chan struct{}), ended: make(chan struct{})}
 	go p.run()
 	return p
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"fairlead.dev/internal/clusters"
+	"fairlead.dev/internal/connections"
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/procstart"
 	"fairlead.dev/internal/procwait"
@@ -23,6 +24,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+const maxConnectionsFlag = "max-connections"
 
 // serveFlags are the common flags of `up` and `server`.
 type serveFlags struct {
@@ -56,6 +59,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.options.TLSNames, "tls-san", nil, "more host names and IP addresses for the API server's certificate")
 	f.shared = serverflags.Register(flags, &f.options)
 	flags.StringVar(&f.bodies, "max-request-bytes-inflight", "128Mi", "limit on the memory of all request bodies; others get 429; 0 for no limit")
+	flags.IntVar(&f.options.HTTP.MaxConnections, maxConnectionsFlag, 0, "limit on open connections: beyond it, those of clients that have not authenticated are closed, or else new ones; 0 for no limit (default three quarters of the limit on open files, and one for each 64 KiB of --memory-limit)")
 	flags.StringVar(&f.memory, "memory-limit", "", "memory that the process may take, such as 512Mi: long lists and bodies get 429 before it is reached; 0 for no limit (default that of the cgroup)")
 	registerEtcd(flags, &f.options)
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
@@ -190,6 +194,12 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	}
 	if f.options.MemoryLimit, err = limitMemory(f.memory); err != nil {
 		return usageError{err}
+	}
+	switch c := &f.options.HTTP.MaxConnections; {
+	case *c < 0:
+		return usageError{fmt.Errorf("--%s=%d: want 0 or more", maxConnectionsFlag, *c)}
+	case !cmd.Flags().Changed(maxConnectionsFlag):
+		*c = connections.Default(f.options.MemoryLimit)
 	}
 	if err := f.shared.Complete(&f.options); err != nil {
 		return usageError{err}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"fairlead.dev/internal/client/lives"
+	"fairlead.dev/internal/connections"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/internal/resource/flowcontrol"
@@ -65,6 +66,7 @@ type served struct {
 	measured partMetrics
 	// handshakeErrors counts failed TLS handshakes.
 	handshakeErrors prometheus.Counter
+	connections     *connections.Limit
 	// flows is nil if FlowSchemas are not served.
 	flows *flows.Flows
 }
@@ -88,7 +90,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	var services *aggregate.Services
 	var meter *measured.Meter
 	parts := newPartMetrics()
-	handshakeErrors := newHandshakeErrors()
+	handshakeErrors, conns := newHandshakeErrors(), connections.NewLimit(o.HTTP.MaxConnections)
 	c := server.Config{
 		Store:         store,
 		Resources:     resources,
@@ -137,7 +139,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			}
 			c.Metrics.MustRegister(storeFailed(store))
 			creds.reloads.register(c.Metrics)
-			c.Metrics.MustRegister(handshakeErrors)
+			c.Metrics.MustRegister(handshakeErrors, conns)
 			if err := parts.register(o, c.Metrics); err != nil {
 				return err
 			}
@@ -172,7 +174,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	if err != nil {
 		return served{}, err
 	}
-	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter, measured: parts, handshakeErrors: handshakeErrors}
+	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter, measured: parts, handshakeErrors: handshakeErrors, connections: conns}
 	if o.servesFlows() {
 		api.flows = flows.New(flows.Options{Server: s, Log: o.Log})
 	}

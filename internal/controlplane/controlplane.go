@@ -326,7 +326,7 @@ func (cp *ControlPlane) serve() error {
 		return nil
 	}
 	cp.serving.Go(func() error {
-		if err := cp.http.ServeTLS(cp.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+		if err := cp.http.ServeTLS(cp.connections.Listener(cp.listener), "", ""); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead.dev/internal/connections"
 	"fairlead.dev/internal/server/h2"
 )
 
@@ -24,6 +25,9 @@ type HTTP struct {
 	NoHTTP2 bool
 	// StandardHTTP2 serves HTTP/2 by net/http's code in place of internal/server/h2's.
 	StandardHTTP2 bool
+	// MaxConnections bounds the open connections; 0 does not. Beyond it, those of clients that have not authenticated are
+	// closed, the oldest first, or else the new one.
+	MaxConnections int
 	// MaxStreams is how many requests a connection over HTTP/2 has at once; 0 is 100.
 	MaxStreams int
 	// MaxBytesPerSec limits each direction of exec, attach, port-forward and proxied connections, in bytes a second; 0 does
@@ -51,6 +55,7 @@ func (cp *ControlPlane) newHTTP(config *tls.Config) *http.Server {
 		IdleTimeout:       90 * time.Second,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: streams, WriteByteTimeout: 30 * time.Second},
 		ErrorLog:          cp.httpLog(),
+		ConnContext:       connections.Context,
 	}
 	switch {
 	case o.NoHTTP2:

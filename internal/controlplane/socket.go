@@ -3,11 +3,13 @@ package controlplane
 import (
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
 
+	"fairlead.dev/internal/connections"
 	"fairlead.dev/storage/etcdserver"
 )
 
@@ -78,7 +80,8 @@ func listenUnix(path string) (net.Listener, error) {
 
 // serve answers until close.
 func (s *socket) serve(c etcdserver.Config) error {
-	first, err := s.listener.Accept()
+	l := connections.Patient(s.listener, slog.Default())
+	first, err := l.Accept()
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -94,7 +97,7 @@ func (s *socket) serve(c etcdserver.Config) error {
 	server := etcdserver.New(c)
 	s.server = server
 	s.mu.Unlock()
-	return server.Serve(&accepted{Listener: s.listener, first: first})
+	return server.Serve(&accepted{Listener: l, first: first})
 }
 
 // close stops serving and removes the socket.

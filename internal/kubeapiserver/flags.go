@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"fairlead.dev/internal/connections"
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/server/auth/chain"
 	"fairlead.dev/internal/serverflags"
@@ -43,6 +44,7 @@ func (f *flags) controlPlane(ctx context.Context) (controlplane.Options, error) 
 		return o, fmt.Errorf("--secure-port=%d: want a port between 1 and 65535", f.port)
 	}
 	o.Listen = net.JoinHostPort(f.address.String(), strconv.Itoa(f.port))
+	o.HTTP.MaxConnections = connections.Default(0)
 	if err := f.shared.Complete(&o); err != nil {
 		return o, err
 	}

@@ -3,10 +3,12 @@ package virtualclock
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"sync"
 	"time"
 
+	"fairlead.dev/internal/connections"
 	"fairlead.dev/internal/memnet"
 )
 
@@ -63,6 +65,7 @@ func (c *Clock) send(e event) {
 func (c *Clock) Serve(n *memnet.Network, listeners ...net.Listener) {
 	go (&gateway{clock: c, network: n}).run()
 	for _, l := range listeners {
+		l = connections.Patient(l, slog.Default())
 		c.outside <- func() {
 			for {
 				outer, err := l.Accept()

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"fairlead.dev/internal/connections"
 )
 
 // handshakePatience bounds the time in which a connection must show its protocol.
@@ -26,6 +28,7 @@ func (s *Server) split(l net.Listener, rpc, web *connListener) error {
 		l.Close()
 	}()
 	config := serverTLS(s.config.TLS)
+	l = connections.Patient(l, s.config.Log)
 	for {
 		c, err := l.Accept()
 		if err != nil {
