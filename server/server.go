@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -68,6 +69,9 @@ type Server struct {
 
 // BeginShutdown makes /readyz fail, so that load balancers choose other servers. All requests are still answered.
 func (s *Server) BeginShutdown() { s.stopping.Store(true) }
+
+// DrainWatches ends the open watches one after another, evenly over a period, and returns when all have been told to end.
+func (s *Server) DrainWatches(period time.Duration) { s.streams.Drain(period) }
 
 // Run drives the watch caches until ctx ends; then it ends all watches.
 func (s *Server) Run(ctx context.Context) error {

@@ -60,7 +60,7 @@ func (cp *ControlPlane) shutdown() error {
 	return errors.Join(ignoreCancel(errs)...)
 }
 
-// drainRequests closes the port, or refuses new requests, and waits for those in progress.
+// drainRequests closes the port, or refuses new requests, waits for those in progress, and then ends the watches if that takes time.
 func (cp *ControlPlane) drainRequests() {
 	if cp.drain == nil || cp.http == nil {
 		return
@@ -71,6 +71,9 @@ func (cp *ControlPlane) drainRequests() {
 		go cp.http.Shutdown(ctx) // does not return before the watches end
 	}
 	cp.drain.wait(ctx)
+	if cp.drain.Watches > 0 {
+		cp.drain.endWatches(cp.server)
+	}
 }
 
 // endRequests ends the requests in progress.

@@ -81,6 +81,7 @@ func TestCORSAndHSTS(t *testing.T) {
 		{"--goaway-chance=0.5", "--goaway-chance can not be less than 0 or greater than 0.02"},
 		{"--min-request-timeout=-1", "--min-request-timeout can not be negative value"},
 		{"--shutdown-delay-duration=-1s", "--shutdown-delay-duration can not be negative value"},
+		{"--shutdown-watch-termination-grace-period=-1s", "shutdown-watch-termination-grace-period, if provided, can not be a negative value"},
 	} {
 		if got := startFails(t, c.flag); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s", c.flag, got)

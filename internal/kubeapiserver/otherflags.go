@@ -25,7 +25,7 @@ var ignoredFlags = map[string][]string{
 	},
 	"connections and shutdown have no such setting": {
 		"livez-grace-period", "permit-address-sharing",
-		"permit-port-sharing", "shutdown-watch-termination-grace-period",
+		"permit-port-sharing",
 	},
 	"the server is the only one of its cluster": {
 		"apiserver-count", "coordinated-leadership-lease-duration", "coordinated-leadership-renew-deadline", "coordinated-leadership-retry-period",

@@ -26,6 +26,7 @@ func (f *httpFlags) register(set *pflag.FlagSet, o *controlplane.Options) {
 	set.Int64Var(&o.HTTP.MaxBytesPerSec, "max-connection-bytes-per-sec", 0, "limit on each direction of exec, attach, port-forward and proxied connections, in bytes a second; 0 for no limit")
 	set.IntVar(&f.minTimeout, "min-request-timeout", 1800, "least time, in seconds, of a watch whose client asks for no time; each gets up to twice that")
 	set.DurationVar(&o.Termination.Delay, "shutdown-delay-duration", 0, "how long requests are still answered at the end, while /readyz fails")
+	set.DurationVar(&o.Termination.Watches, "shutdown-watch-termination-grace-period", 0, "time at the end over which open watches are ended one after another, after other requests have ended, so that their clients do not all connect elsewhere at once; 0 ends them at once")
 	set.BoolVar(&o.Termination.RetryAfter, "shutdown-send-retry-after", false, "answer new requests by 429 at the end, until those in progress are answered, in place of closing the port")
 }
 
@@ -56,6 +57,8 @@ func (f *httpFlags) complete(o *controlplane.Options) error {
 		return errors.New("--min-request-timeout can not be negative value")
 	case o.Termination.Delay < 0:
 		return errors.New("--shutdown-delay-duration can not be negative value")
+	case o.Termination.Watches < 0:
+		return errors.New("shutdown-watch-termination-grace-period, if provided, can not be a negative value")
 	}
 	o.HTTP.WatchTimeout = time.Duration(f.minTimeout) * time.Second
 	return nil

@@ -25,10 +25,7 @@ func (s *Streams) Watchdog(ctx context.Context) {
 			if !s.mu.ended {
 				s.mu.ended = true
 				for st := range s.mu.open {
-					st.ended.Store(true)
-					if st.from != nil {
-						st.from.Ring()
-					}
+					st.finish()
 				}
 			}
 			return
