@@ -2,7 +2,9 @@ package scheduler
 
 import (
 	"context"
+	"slices"
 
+	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/queue"
 )
 
@@ -14,7 +16,8 @@ type assumedPod struct {
 	waits   bool                          // preBind may take long
 	// unreserve is to be called, on the goroutine of preBind, if the pod is not bound after all.
 	unreserve []func(context.Context)
-	release   []func()           // to be called when the pod is bound, or will not be
+	release   []func() // to be called when the pod is bound, or will not be
+	permit    framework.Permission
 	cancel    context.CancelFunc // cancels preBind
 }
 
@@ -35,9 +38,9 @@ func (p *assumedPod) takeBack(ctx context.Context) {
 	}
 }
 
-// undo releases the reservations.
+// undo releases the reservations, the last one first.
 func (p *assumedPod) undo() {
-	for _, f := range p.release {
+	for _, f := range slices.Backward(p.release) {
 		f()
 	}
 	p.release = nil

@@ -22,6 +22,12 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 			bindError = func(err error) error { return err }
 			return err
 		}
+		if p.permit.Bind != nil {
+			if bound, err := p.permit.Bind(ctx); bound {
+				bindError = func(err error) error { return err }
+				return err
+			}
+		}
 		return s.pods.Namespace(pod.Namespace).CreateSubresource(ctx, pod.Name, "binding", &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 			Target:     corev1.ObjectReference{Kind: "Node", Name: p.node},
@@ -37,6 +43,9 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 		return
 	}
 	profile.Metrics.Bound(p.Attempts, p.Began, p.First)
+	if p.permit.Bound != nil {
+		p.permit.Bound(ctx)
+	}
 	if p.release != nil {
 		s.send(p.undo)
 	}
@@ -51,6 +60,9 @@ func (s *Scheduler) preBind(ctx context.Context, p *assumedPod) {
 	p.cancel = cancel
 	run := func(ctx context.Context) {
 		s.writeNominatedNode(before, p)
+		if !s.waitOnPermit(before, ctx, p) {
+			return
+		}
 		start := time.Now()
 		err := p.runPreBind(before)
 		s.profileOf(p.QueuedPodInfo).Metrics.Ran(metrics.PreBind, metrics.StatusOf(err), start)
@@ -61,7 +73,7 @@ func (s *Scheduler) preBind(ctx context.Context, p *assumedPod) {
 		}
 		s.bind(ctx, p)
 	}
-	if p.waits {
+	if p.waits || p.permit.Wait != nil {
 		s.preBinding.Go(func() { run(ctx) })
 	} else {
 		s.write(ctx, run)

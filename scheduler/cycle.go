@@ -41,6 +41,9 @@ func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extend
 	start := time.Now()
 	err = s.reserve(p, n)
 	profile.Metrics.Ran(metrics.Reserve, reserved(err), start)
+	if err == nil && profile.Extension != nil {
+		err = s.permit(p, n)
+	}
 	if err != nil {
 		s.handleUnschedulable(ctx, w, err)
 		return
@@ -49,7 +52,7 @@ func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extend
 	s.assumed[w.PodInfo.Pod.UID] = p
 	s.cluster.AddPod(w.PodInfo, n.Name)
 	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: n, Pod: w.PodInfo}, time.Now())
-	if p.preBind != nil {
+	if p.preBind != nil || p.permit.Wait != nil {
 		s.preBind(ctx, p)
 		return
 	}
@@ -69,7 +72,7 @@ func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
 			if v.Failed {
 				return fmt.Errorf("running Reserve plugin %q: %s", f.Name(), v.Reasons[0])
 			}
-			return &framework.FitError{Nodes: s.cluster.Len(), PreFilter: v, RejectedBy: []framework.Filter{f}}
+			return framework.RejectedOn(f, v)
 		}
 		if before := res.PreBind; before != nil {
 			p.preBind = append(p.preBind, func(ctx context.Context) error {
