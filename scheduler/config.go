@@ -4,14 +4,24 @@ import (
 	"fairlead.dev/internal/scheduler/config"
 )
 
+// External are the plugins of another framework that a configuration may name, and ExternalProfile those of one profile.
+type (
+	External        = config.External
+	ExternalProfile = config.ExternalProfile
+)
+
 // LoadConfig reads a KubeSchedulerConfiguration, in YAML or JSON, as kube-scheduler's flag --config
 // does: profiles with their plugins, weights and arguments, backoff and the percentage of nodes to
-// score, and extenders. Unknown fields, and features that this scheduler does not have (plugins of
-// other programs), are errors.
-func LoadConfig(data []byte) (Options, error) {
-	c, err := config.Load(data)
+// score, and extenders. Unknown fields, and plugins that kube-scheduler 1.37 does not have, are errors.
+func LoadConfig(data []byte) (Options, error) { return LoadConfigWith(data, nil) }
+
+// LoadConfigWith is LoadConfig for a configuration that may name plugins of another framework.
+func LoadConfigWith(data []byte, from External) (Options, error) {
+	c, err := config.Load(data, from)
 	if err != nil {
 		return Options{}, err
 	}
-	return Options{Profiles: c.Profiles, PodInitialBackoff: c.InitialBackoff, PodMaxBackoff: c.MaxBackoff, Extenders: c.Extenders}, nil
+	return Options{
+		Profiles: c.Profiles, PodInitialBackoff: c.InitialBackoff, PodMaxBackoff: c.MaxBackoff, Extenders: c.Extenders, Notes: c.Notes,
+	}, nil
 }

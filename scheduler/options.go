@@ -25,6 +25,8 @@ type Options struct {
 	Less func(a, b *QueuedPodInfo) bool
 	// Attach is called by New with the means by which plugins of another framework act on the scheduler; see Attachment.
 	Attach func(*Attachment)
+	// Notes are logged once by New: what a configuration has that is without effect.
+	Notes []string
 	// BindWorkers is how many bindings are posted concurrently; 32 if zero.
 	BindWorkers int
 	// ReportWorkers is how many pod conditions are written concurrently; 4 if zero.

@@ -72,6 +72,9 @@ func New(env controller.Env, o Options) *Scheduler {
 		assumed:  map[types.UID]*assumedPod{},
 	}
 	s.queue.Metrics = s.metrics
+	for _, note := range o.Notes {
+		s.log.Warn(note)
+	}
 	host, _ := os.Hostname()
 	for _, p := range o.Profiles {
 		if len(o.Extenders) > 0 {
