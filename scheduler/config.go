@@ -25,3 +25,6 @@ func LoadConfigWith(data []byte, from External) (Options, error) {
 		Profiles: c.Profiles, PodInitialBackoff: c.InitialBackoff, PodMaxBackoff: c.MaxBackoff, Extenders: c.Extenders, Notes: c.Notes,
 	}, nil
 }
+
+// HasExtenders reports whether a KubeSchedulerConfiguration has extenders.
+func HasExtenders(data []byte) (bool, error) { return config.HasExtenders(data) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/partflags"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
 	"github.com/spf13/cobra"
@@ -23,10 +24,10 @@ func registerControllers(flags *pflag.FlagSet, list *[]string) {
 func newControllers() *cobra.Command {
 	var from target
 	var names []string
-	var election electFlags
+	var election partflags.Elect
 	var signing signingFlags
 	var ranges rangeFlags
-	var endpoints endpointFlags
+	var endpoints partflags.Endpoints
 	cmd := &cobra.Command{
 		Use:   "controllers",
 		Short: "Run the controllers alone, against any Kubernetes API server",
@@ -39,7 +40,7 @@ func newControllers() *cobra.Command {
 			}
 			var apart controlplane.Apart
 			var err error
-			if apart.Elect, err = election.elect(); err != nil {
+			if apart.Elect, err = election.Timing(); err != nil {
 				return err
 			}
 			config, _, err := from.load()
@@ -53,7 +54,7 @@ func newControllers() *cobra.Command {
 			if o.Ranges, err = ranges.load(cmd.Flags()); err != nil {
 				return err
 			}
-			if apart.Endpoints, err = endpoints.listen(); err != nil {
+			if apart.Endpoints, err = endpoints.Listen(); err != nil {
 				return err
 			}
 			return runPart(cmd, "Controllers", config, func(ctx context.Context) error {
@@ -62,19 +63,19 @@ func newControllers() *cobra.Command {
 		},
 	}
 	from.register(cmd, cmd.Flags())
-	election.registerPart(cmd.Flags())
+	election.RegisterPart(cmd.Flags())
 	registerControllers(cmd.Flags(), &names)
 	signing.register(cmd.Flags())
 	ranges.register(cmd.Flags())
-	endpoints.register(cmd.Flags(), 10257)
+	endpoints.Register(cmd.Flags(), 10257)
 	return cmd
 }
 
 func newScheduler() *cobra.Command {
 	var from target
 	var scheduling string
-	var election electFlags
-	var endpoints endpointFlags
+	var election partflags.Elect
+	var endpoints partflags.Endpoints
 	cmd := &cobra.Command{
 		Use:     "scheduler",
 		Short:   "Run the scheduler alone, against any Kubernetes API server",
@@ -83,7 +84,7 @@ func newScheduler() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var apart controlplane.Apart
 			var err error
-			if apart.Elect, err = election.elect(); err != nil {
+			if apart.Elect, err = election.Timing(); err != nil {
 				return err
 			}
 			options, err := loadScheduling(scheduling)
@@ -94,7 +95,7 @@ func newScheduler() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if apart.Endpoints, err = endpoints.listen(); err != nil {
+			if apart.Endpoints, err = endpoints.Listen(); err != nil {
 				return err
 			}
 			return runPart(cmd, "Scheduler", config, func(ctx context.Context) error {
@@ -104,8 +105,8 @@ func newScheduler() *cobra.Command {
 	}
 	from.register(cmd, cmd.Flags())
 	registerScheduling(cmd.Flags(), &scheduling)
-	election.registerPart(cmd.Flags())
-	endpoints.register(cmd.Flags(), 10259)
+	election.RegisterPart(cmd.Flags())
+	endpoints.Register(cmd.Flags(), 10259)
 	return cmd
 }
 
@@ -135,7 +136,7 @@ func newNodes() *cobra.Command {
 	var stages, families []string
 	var listen string
 	var made nodeFlags
-	var election electFlags
+	var election partflags.Elect
 	cmd := &cobra.Command{
 		Use:   "nodes",
 		Short: "Run simulated nodes alone, against any Kubernetes API server, or scale those of a running server",
@@ -149,7 +150,7 @@ func newNodes() *cobra.Command {
 			if count < 0 || count == 0 && !(made.adopt && cmd.Flags().Changed("adopt-nodes")) {
 				return usageError{fmt.Errorf("--nodes=%d: want 1 or more", count)}
 			}
-			elect, err := election.elect()
+			elect, err := election.Timing()
 			if err != nil {
 				return err
 			}
@@ -179,7 +180,7 @@ func newNodes() *cobra.Command {
 		},
 	}
 	from.register(cmd, cmd.Flags())
-	election.registerPart(cmd.Flags())
+	election.RegisterPart(cmd.Flags())
 	cmd.Flags().IntVar(&count, "nodes", 3, "number of simulated nodes")
 	cmd.Flags().StringVar(&listen, "kubelet-listen", "127.0.0.1:0", "address at which the API server reaches the kubelets, for logs, exec, attach and port-forward; empty for none")
 	cmd.Flags().StringSliceVar(&families, "ip-families", []string{"IPv4"}, "IP families of the nodes and their pods, the primary one first, such as IPv4,IPv6 (those of fairlead up are the families of --service-cluster-ip-range)")

@@ -14,6 +14,7 @@ import (
 
 	"fairlead.dev/internal/clusters"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/partflags"
 	"fairlead.dev/internal/procstart"
 	"fairlead.dev/internal/procwait"
 	"fairlead.dev/internal/server/faults"
@@ -75,7 +76,7 @@ func newUp() *cobra.Command {
 	var f serveFlags
 	var stages []string
 	var made nodeFlags
-	var election electFlags
+	var election partflags.Elect
 	var scheduling string
 	var ranges rangeFlags
 	cmd := &cobra.Command{
@@ -100,9 +101,9 @@ func newUp() *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if !cmd.Flags().Changed("leader-elect") {
-				election.on = len(f.options.Etcd.Servers) > 0
+				election.On = len(f.options.Etcd.Servers) > 0
 			}
-			if f.options.Elect, err = election.elect(); err != nil {
+			if f.options.Elect, err = election.Timing(); err != nil {
 				return err
 			}
 			if f.options.Definitions, f.options.Kinds, err = made.definitions(stages); err != nil {
@@ -132,7 +133,7 @@ func newUp() *cobra.Command {
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
 	registerScheduling(cmd.Flags(), &scheduling)
-	election.register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
+	election.Register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
 	registerControllers(cmd.Flags(), &f.options.Controllers)
 	ranges.register(cmd.Flags())
 	cmd.Flags().BoolVar(&f.options.Scheduler, "scheduler", true, "run the scheduler")

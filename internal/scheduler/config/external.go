@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"sigs.k8s.io/yaml"
+
 	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/plugins"
 )
@@ -23,6 +25,8 @@ type ExternalProfile interface {
 	// Enable tells which plugins run at each extension point, in their order, built-in ones included. It returns the
 	// filters and scores, by plugin, and what runs the other points.
 	Enable(points map[string][]string) (map[string]framework.Filter, map[string]framework.Score, framework.Extension)
+	// Complete has the profile with all its filters and scores.
+	Complete(p framework.Profile)
 }
 
 // externalSet are the external plugins that a profile names.
@@ -106,6 +110,7 @@ func (x *externalSet) enable(p *framework.Profile, sets *pluginSets, all []plugi
 			p.Scores = append(p.Scores, scored[i])
 		}
 	}
+	x.Complete(*p)
 }
 
 // extends reports whether a plugin, built in or not, has an extension point.
@@ -133,4 +138,13 @@ func (x *externalSet) one(sets *pluginSets, all []pluginRef) error {
 		return fmt.Errorf("at least one bind plugin is needed")
 	}
 	return nil
+}
+
+// HasExtenders reports whether a KubeSchedulerConfiguration has extenders.
+func HasExtenders(data []byte) (bool, error) {
+	var c struct {
+		Extenders []any `json:"extenders"`
+	}
+	err := yaml.Unmarshal(data, &c)
+	return len(c.Extenders) > 0, err
 }
