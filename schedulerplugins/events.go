@@ -80,19 +80,20 @@ func (r *registry) listenTo(of fwk.EventResource) error {
 			r.do(event(of, fwk.Delete), o, nil)
 		},
 	}
-	if gvr, ok := builtin[of]; ok {
-		informer, err := r.informers.ForResource(gvr)
-		if err != nil {
-			return fmt.Errorf("events of %s: %w", of, err)
+	gvr, ok := builtin[of]
+	if !ok {
+		named, _ := schema.ParseResourceArg(string(of))
+		if named == nil || strings.Contains(string(of), "/") {
+			return fmt.Errorf("events of %q: want the form resource.version.group, such as foos.v1.example.com", of)
 		}
-		_, err = informer.Informer().AddEventHandler(handler)
+		gvr = *named
+	}
+	// A resource of Kubernetes has the informer whose lister plugins read, so that they see what an event is about.
+	if known, err := r.informers.ForResource(gvr); err == nil {
+		_, err = known.Informer().AddEventHandler(handler)
 		return err
 	}
-	gvr, _ := schema.ParseResourceArg(string(of))
-	if gvr == nil || strings.Contains(string(of), "/") {
-		return fmt.Errorf("events of %q: want the form resource.version.group, such as foos.v1.example.com", of)
-	}
-	_, err := r.custom.ForResource(*gvr).Informer().AddEventHandler(handler)
+	_, err := r.custom.ForResource(gvr).Informer().AddEventHandler(handler)
 	return err
 }
 
