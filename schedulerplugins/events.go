@@ -2,7 +2,9 @@ package schedulerplugins
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -97,19 +99,49 @@ func (r *registry) listenTo(of fwk.EventResource) error {
 	return err
 }
 
+// listenAgain has the shared informers of nodes and pods, where plugins use them, report their events too: a plugin that was
+// asked because of the scheduler's own event may have read a lister that had not got there.
+func (r *registry) listenAgain(used map[reflect.Type]bool) error {
+	do := func(old, o any) {
+		was, _ := old.(client.Object)
+		is, _ := o.(client.Object)
+		if a := r.attached.Load(); a != nil {
+			a.Do(func(*scheduler.Cluster) { r.observed(was, is) })
+		}
+	}
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { do(nil, o) },
+		UpdateFunc: do,
+		DeleteFunc: func(o any) { do(o, nil) },
+	}
+	var errs []error
+	if used[reflect.TypeFor[*corev1.Pod]()] {
+		_, err := r.informers.Core().V1().Pods().Informer().AddEventHandler(handler)
+		errs = append(errs, err)
+	}
+	if used[reflect.TypeFor[*corev1.Node]()] {
+		_, err := r.informers.Core().V1().Nodes().Informer().AddEventHandler(handler)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
 func event(of fwk.EventResource, action fwk.ActionType) fwk.ClusterEvent {
 	return fwk.ClusterEvent{Resource: of, ActionType: action}
 }
 
 // do has the scheduler's goroutine handle an event.
 func (r *registry) do(e fwk.ClusterEvent, old, o any) {
-	if r.attached != nil {
-		r.attached.Do(func(*scheduler.Cluster) { r.moved(e, "", old, o) })
+	if a := r.attached.Load(); a != nil {
+		a.Do(func(*scheduler.Cluster) { r.moved(e, "", old, o) })
 	}
 }
 
 // observed handles an event of a node or a pod.
 func (r *registry) observed(old, o client.Object) {
+	if old == nil && o == nil {
+		return // a deleted object whose last state is not known
+	}
 	switch latest := either(old, o).(type) {
 	case *corev1.Node:
 		was, _ := old.(*corev1.Node)
@@ -143,8 +175,9 @@ func boxed[T any](o *T) any {
 
 // moved tries the pods again for which a plugin's hint says so. about is the pod of a pod's event.
 func (r *registry) moved(e fwk.ClusterEvent, about types.UID, old, o any) {
+	attached := r.attached.Load()
 	for _, p := range r.all {
-		if !r.attached.Rejected(p) {
+		if !attached.Rejected(p) {
 			continue
 		}
 		var hints []registration
@@ -157,7 +190,7 @@ func (r *registry) moved(e fwk.ClusterEvent, about types.UID, old, o any) {
 			continue
 		}
 		among := narrowed(hints, old, o)
-		r.attached.MoveRejected(p, e.Label(), func(info *scheduler.PodInfo) scheduler.Move {
+		attached.MoveRejected(p, e.Label(), func(info *scheduler.PodInfo) scheduler.Move {
 			own := info.Pod.UID == about
 			if e.Resource == fwk.TargetPod && !own || e.Resource == fwk.UnscheduledPod && own {
 				return scheduler.Stay

@@ -82,7 +82,8 @@ func (h *handle) GetPodInPreBind(uid types.UID) fwk.PodInPreBind {
 
 // Activate makes waiting pods active.
 func (h *handle) Activate(_ klog.Logger, pods map[string]*corev1.Pod) {
-	if h.attached == nil {
+	a := h.attached.Load()
+	if a == nil {
 		return
 	}
 	var uids []types.UID
@@ -90,7 +91,7 @@ func (h *handle) Activate(_ klog.Logger, pods map[string]*corev1.Pod) {
 		uids = append(uids, p.UID)
 	}
 	// The loop reads its mail, so it must not wait for room in it.
-	go h.attached.Activate(uids...)
+	go a.Activate(uids...)
 }
 
 // AddNominatedPod holds room for a pod on a node.

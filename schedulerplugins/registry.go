@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"sync/atomic"
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
@@ -33,7 +34,7 @@ type registry struct {
 	waiting    *waitingPods
 	preBinding *preBinding
 	lister     *lister
-	attached   *scheduler.Attachment // nil until the scheduler is made
+	attached   atomic.Pointer[scheduler.Attachment] // nil until the scheduler is made
 	// hasExtenders: the configuration has extenders.
 	hasExtenders bool
 	less         func(a, b *scheduler.QueuedPodInfo) bool
@@ -68,7 +69,7 @@ func (r *registry) recorderOf(profile string) recorder {
 
 // attach connects the plugins with the scheduler.
 func (r *registry) attach(a *scheduler.Attachment) {
-	r.attached = a
+	r.attached.Store(a)
 	a.Observe(r.observed)
 	a.Do(func(c *scheduler.Cluster) { r.lister.cluster = c })
 }
@@ -83,8 +84,11 @@ func (r *registry) start() error {
 	}
 	r.informers.Start(r.ctx.Done())
 	r.custom.Start(r.ctx.Done())
-	r.informers.WaitForCacheSync(r.ctx.Done())
+	used := r.informers.WaitForCacheSync(r.ctx.Done())
 	r.custom.WaitForCacheSync(r.ctx.Done())
+	if err := r.listenAgain(used); err != nil {
+		return err
+	}
 	return r.ctx.Err()
 }
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"fairlead.dev/schedulerplugins"
@@ -146,12 +147,7 @@ func TestPermit(t *testing.T) {
 	c.bound("a-1")
 	c.bound("a-2")
 
-	node, err := c.clients.CoreV1().Nodes().Get(t.Context(), "node-1", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole := node.Status.Allocatable.Cpu().Value()
-	half := fmt.Sprint(whole/2 + 1)
+	half := c.mostCPU("node-1")
 	c.pod("b-1", inGang("b", 2), requesting(half))
 	c.pod("b-2", inGang("b", 2), requesting(half))
 	c.held("b-1", "gang b does not fit")
@@ -229,6 +225,22 @@ profiles:
 		t.Errorf("blue on %s", on)
 	}
 }
+
+// mostCPU returns more than half of a node's CPUs.
+func (c *cluster) mostCPU(name string) string {
+	c.Helper()
+	node, err := c.clients.CoreV1().Nodes().Get(c.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return fmt.Sprint(node.Status.Allocatable.Cpu().Value()/2 + 1)
+}
+
+func deleteNow(h fwk.Handle, p *corev1.Pod) {
+	_ = h.ClientSet().CoreV1().Pods(p.Namespace).Delete(context.Background(), p.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
+}
+
+var klogger = klog.Background()
 
 func bindWith(ctx context.Context, h fwk.Handle, b *corev1.Binding) error {
 	return h.ClientSet().CoreV1().Pods(b.Namespace).Bind(ctx, b, metav1.CreateOptions{})
