@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"encoding/json"
+
 	"fairlead.dev/internal/scheduler/config"
 )
 
@@ -21,10 +23,24 @@ func LoadConfigWith(data []byte, from External) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
+	document, err := CompleteConfig(data)
+	if err != nil {
+		return Options{}, err
+	}
 	return Options{
-		Profiles: c.Profiles, PodInitialBackoff: c.InitialBackoff, PodMaxBackoff: c.MaxBackoff, Extenders: c.Extenders, Notes: c.Notes,
+		Profiles: c.Profiles, PodInitialBackoff: c.InitialBackoff, PodMaxBackoff: c.MaxBackoff, Extenders: c.Extenders,
+		Notes: c.Notes, Document: document,
 	}, nil
 }
 
 // HasExtenders reports whether a KubeSchedulerConfiguration has extenders.
 func HasExtenders(data []byte) (bool, error) { return config.HasExtenders(data) }
+
+// CompleteConfig returns a KubeSchedulerConfiguration with all defaults, as JSON. Without data all is by default.
+func CompleteConfig(data []byte) ([]byte, error) {
+	c, err := config.Complete(data)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(c)
+}

@@ -25,6 +25,8 @@ type Options struct {
 	Less func(a, b *QueuedPodInfo) bool
 	// Attach is called by New with the means by which plugins of another framework act on the scheduler; see Attachment.
 	Attach func(*Attachment)
+	// Document is the configuration that LoadConfig has read, with all defaults, as JSON; empty without one.
+	Document []byte
 	// Notes are logged once by New: what a configuration has that is without effect.
 	Notes []string
 	// BindWorkers is how many bindings are posted concurrently; 32 if zero.

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/scheduler"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"sigs.k8s.io/yaml"
 )
 
 func registerControllers(flags *pflag.FlagSet, list *[]string) {
@@ -73,13 +74,13 @@ func newControllers() *cobra.Command {
 
 func newScheduler() *cobra.Command {
 	var from target
-	var scheduling string
+	var scheduling, writeTo string
 	var election partflags.Elect
 	var endpoints partflags.Endpoints
 	cmd := &cobra.Command{
 		Use:     "scheduler",
 		Short:   "Run the scheduler alone, against any Kubernetes API server",
-		Example: `  fairlead scheduler --kubeconfig=.fairlead/kubeconfig`,
+		Example: `  fairlead scheduler --kubeconfig=.fairlead/kubeconfig --config=scheduler.yaml`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var apart controlplane.Apart
@@ -87,9 +88,12 @@ func newScheduler() *cobra.Command {
 			if apart.Elect, err = election.Timing(); err != nil {
 				return err
 			}
-			options, err := loadScheduling(scheduling)
+			options, err := loadScheduling("--config", scheduling)
 			if err != nil {
 				return err
+			}
+			if writeTo != "" {
+				return writeScheduling(writeTo, options)
 			}
 			config, _, err := from.load()
 			if err != nil {
@@ -104,30 +108,47 @@ func newScheduler() *cobra.Command {
 		},
 	}
 	from.register(cmd, cmd.Flags())
-	registerScheduling(cmd.Flags(), &scheduling)
+	registerScheduling(cmd.Flags(), "config", &scheduling)
+	cmd.Flags().StringVar(&writeTo, "write-config-to", "", "write the configuration, with the defaults of all that --config leaves out, to this file and exit")
 	election.RegisterPart(cmd.Flags())
 	endpoints.Register(cmd.Flags(), 10259)
 	return cmd
 }
 
-func registerScheduling(flags *pflag.FlagSet, path *string) {
-	flags.StringVar(path, "scheduler-config", "", "file with a KubeSchedulerConfiguration: profiles, plugins, weights and their arguments, backoff, extenders")
+func registerScheduling(flags *pflag.FlagSet, name string, path *string) {
+	flags.StringVar(path, name, "", "file with a KubeSchedulerConfiguration: profiles, plugins, weights and their arguments, backoff, extenders")
 }
 
-// loadScheduling reads the file of the flag above; without one all is by default.
-func loadScheduling(path string) (scheduler.Options, error) {
+// loadScheduling reads the file of that flag; without one all is by default.
+func loadScheduling(flag, path string) (scheduler.Options, error) {
 	if path == "" {
 		return scheduler.Options{}, nil
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return scheduler.Options{}, usageError{fmt.Errorf("--scheduler-config: %w", err)}
+		return scheduler.Options{}, usageError{fmt.Errorf("%s: %w", flag, err)}
 	}
 	o, err := scheduler.LoadConfig(data)
 	if err != nil {
-		return scheduler.Options{}, usageError{fmt.Errorf("--scheduler-config=%s: %w", path, err)}
+		return scheduler.Options{}, usageError{fmt.Errorf("%s=%s: %w", flag, path, err)}
 	}
 	return o, nil
+}
+
+// writeScheduling writes the configuration of o, with all defaults, as YAML.
+func writeScheduling(path string, o scheduler.Options) error {
+	document := o.Document
+	if document == nil {
+		var err error
+		if document, err = scheduler.CompleteConfig(nil); err != nil {
+			return err
+		}
+	}
+	text, err := yaml.JSONToYAML(document)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
 }
 
 func newNodes() *cobra.Command {

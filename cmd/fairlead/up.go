@@ -115,7 +115,7 @@ func newUp() *cobra.Command {
 			if f.options.Devices, err = made.loadDevices(); err != nil {
 				return err
 			}
-			if f.options.Scheduling, err = loadScheduling(scheduling); err != nil {
+			if f.options.Scheduling, err = loadScheduling("--scheduler-config", scheduling); err != nil {
 				return err
 			}
 			if f.options.Ranges, err = ranges.load(cmd.Flags()); err != nil {
@@ -132,7 +132,7 @@ func newUp() *cobra.Command {
 	registerLoad(cmd, &f.load)
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
-	registerScheduling(cmd.Flags(), &scheduling)
+	registerScheduling(cmd.Flags(), "scheduler-config", &scheduling)
 	election.Register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
 	registerControllers(cmd.Flags(), &f.options.Controllers)
 	ranges.register(cmd.Flags())

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -31,7 +32,7 @@ type Endpoints struct {
 }
 
 // serve serves the endpoints of a part, with the API server's users, until ctx ends.
-func (e *Endpoints) serve(ctx context.Context, c *client.Client, log *slog.Logger, m partMetrics) error {
+func (e *Endpoints) serve(ctx context.Context, c *client.Client, log *slog.Logger, m partMetrics, config map[string]json.RawMessage) error {
 	version := kubernetesVersion(gates.API{})
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.requests, m.scheduler, metrics.NewQueueMetrics(c.Trace()), metrics.BuildInfo(version),
@@ -44,7 +45,7 @@ func (e *Endpoints) serve(ctx context.Context, c *client.Client, log *slog.Logge
 	}
 	group.Go(func() error {
 		return component.Run(ctx, component.Options{
-			Listener: e.Listener, Certificate: certificate, Client: c, Metrics: registry, Version: version, Log: log,
+			Listener: e.Listener, Certificate: certificate, Client: c, Metrics: registry, Version: version, Config: config, Log: log,
 		})
 	})
 	return group.Wait()

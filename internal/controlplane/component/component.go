@@ -31,7 +31,9 @@ type Options struct {
 	// Metrics are served at /metrics.
 	Metrics prometheus.Gatherer
 	Version version.Info
-	Log     *slog.Logger
+	// Config is served at /configz: the configuration by its name, as JSON.
+	Config map[string]json.RawMessage
+	Log    *slog.Logger
 }
 
 // headerTimeout bounds the time for the head of a request, and shutdownTimeout that for requests in progress at the end.
@@ -92,6 +94,11 @@ func handler(o Options, users *users) http.Handler {
 	mux.Handle("/version", users.only(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(o.Version) // an error is that the client has gone
+	})))
+	mux.Handle("/configz", users.only(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_ = json.NewEncoder(w).Encode(o.Config)
 	})))
 	mux.Handle("/", users.only(http.NotFoundHandler()))
 	return mux
