@@ -13,7 +13,6 @@ type assumedPod struct {
 	*queue.QueuedPodInfo
 	node    string
 	preBind []func(context.Context) error // to be called before the binding
-	waits   bool                          // preBind may take long
 	// unreserve is to be called, on the goroutine of preBind, if the pod is not bound after all.
 	unreserve []func(context.Context)
 	release   []func() // to be called when the pod is bound, or will not be

@@ -56,6 +56,10 @@ func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extend
 		s.preBind(ctx, p)
 		return
 	}
+	if writing := s.reports.writing(w.PodInfo.Pod.UID); writing != nil {
+		s.preBinding.Go(func() { s.bindAfter(ctx, p, writing) })
+		return
+	}
 	s.write(ctx, func(ctx context.Context) { s.bind(ctx, p) })
 }
 
@@ -82,7 +86,6 @@ func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
 				return nil
 			})
 		}
-		p.waits = p.waits || res.Waits
 		if res.Unreserve != nil {
 			p.unreserve = append(p.unreserve, res.Unreserve)
 		}

@@ -47,7 +47,7 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	s.report(w, corev1.PodReasonUnschedulable, fit.Error())
 	for _, write := range helps {
 		uid := w.PodInfo.Pod.UID
-		s.write(ctx, func(ctx context.Context) {
+		s.preBinding.Go(func() {
 			if write(ctx) != nil {
 				s.send(func() { s.queue.Retry(uid, time.Now()) })
 			}
@@ -58,7 +58,7 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	}
 	if room != nil {
 		pod := w.PodInfo.Pod // w belongs to the loop
-		s.write(ctx, func(ctx context.Context) { s.evict(ctx, pod, room) })
+		s.preBinding.Go(func() { s.evict(ctx, pod, room) })
 	}
 }
 

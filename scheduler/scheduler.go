@@ -89,7 +89,7 @@ func New(env controller.Env, o Options) *Scheduler {
 		}
 		s.profiles[p.Name] = made
 	}
-	s.reports = newReports(s.pods)
+	s.reports = newReports(s.pods, s.metrics)
 	s.cluster = cache.NewCluster(s.objects)
 	s.queue.PreEnqueue = s.preEnqueue
 	if o.Less != nil {

@@ -159,7 +159,6 @@ func (p *plugin) Reserve(_ *scheduler.Cluster, info *scheduler.PodInfo, n *sched
 			}
 			return scheduler.Reservation{}, scheduler.Failed(fmt.Errorf("running PreBindPreFlight plugin %q: %w", p.name, s.AsError()))
 		default:
-			r.Waits = true
 			r.PreBind = func(ctx context.Context) error { return p.preBind(ctx, of, cycle, pod, n.Name) }
 		}
 	}

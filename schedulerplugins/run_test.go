@@ -68,9 +68,10 @@ func (c *cluster) run(configuration string, opts ...schedulerplugins.Option) {
 func (c *cluster) mark(node, what, key, value string) {
 	c.Helper()
 	patch := fmt.Sprintf(`{"metadata":{%q:{%q:%q}}}`, what, key, value)
-	if _, err := c.clients.CoreV1().Nodes().Patch(c.Context(), node, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-		c.Fatal(err)
-	}
+	c.env.Eventually(c.T, "node "+node, func(ctx context.Context) error {
+		_, err := c.clients.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		return err
+	})
 }
 
 func (c *cluster) pod(name string, change ...func(*corev1.Pod)) {
@@ -229,10 +230,11 @@ profiles:
 // mostCPU returns more than half of a node's CPUs.
 func (c *cluster) mostCPU(name string) string {
 	c.Helper()
-	node, err := c.clients.CoreV1().Nodes().Get(c.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		c.Fatal(err)
-	}
+	var node *corev1.Node
+	c.env.Eventually(c.T, "node "+name, func(ctx context.Context) (err error) {
+		node, err = c.clients.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		return err
+	})
 	return fmt.Sprint(node.Status.Allocatable.Cpu().Value()/2 + 1)
 }
 
