@@ -10,7 +10,7 @@
 // takes the place of app.NewSchedulerCommand(app.WithPlugin("Racks", racks.New)). A KubeSchedulerConfiguration enables the
 // plugins, orders them among the built-in ones and has their arguments. Run is the same without a command line, for tests.
 //
-// # What plugins have
+// # Extension points and Handle
 //
 // All extension points of a pod: PreEnqueue, QueueSort, PreFilter, Filter, PostFilter, PreScore, Score, Reserve, Permit,
 // PreBind, Bind and PostBind, and EnqueueExtensions with their hints. Built-in plugins stay those of package scheduler; a plugin

@@ -39,7 +39,7 @@ var builtin = map[fwk.EventResource]schema.GroupVersionResource{
 
 var podResources = []fwk.EventResource{fwk.Pod, fwk.AssignedPod, fwk.UnscheduledPod, fwk.TargetPod}
 
-// registrationsOf returns the events of a plugin. One that registers none of its own gets those of nodes, pods and volumes.
+// registrationsOf returns the events of a plugin. One without EventsToRegister gets those of nodes, pods and volumes.
 func registrationsOf(ctx context.Context, of fwk.Plugin) ([]registration, error) {
 	if own, ok := of.(fwk.EnqueueExtensions); ok {
 		return own.EventsToRegister(ctx)
@@ -90,7 +90,7 @@ func (r *registry) listenTo(of fwk.EventResource) error {
 		}
 		gvr = *named
 	}
-	// A resource of Kubernetes has the informer whose lister plugins read, so that they see what an event is about.
+	// A resource of Kubernetes has the informer whose lister plugins read, so that the object of an event is there.
 	if known, err := r.informers.ForResource(gvr); err == nil {
 		_, err = known.Informer().AddEventHandler(handler)
 		return err

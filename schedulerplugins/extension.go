@@ -127,7 +127,7 @@ func (p *profile) binds() bool {
 	return false
 }
 
-// bind runs the Bind plugins that come before the built-in one; false: none has bound the pod, and that one does.
+// bind runs the Bind plugins that come before the built-in one; false: the built-in one binds the pod.
 func (p *profile) bind(ctx context.Context, cycle *cycle, pod *corev1.Pod, node string) (bool, error) {
 	for _, name := range p.order["bind"] {
 		if name == defaultBinder {

@@ -15,7 +15,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// handle is what the plugins of a profile have of the scheduler.
+// handle is the Handle of the plugins of a profile.
 type handle struct{ *profile }
 
 var _ fwk.Handle = &handle{}
@@ -40,7 +40,7 @@ func (h *handle) MutableSnapshotSharedLister() fwk.MutableSnapshotSharedLister {
 func (h *handle) SharedDRAManager() fwk.SharedDRAManager { panic(missing("SharedDRAManager")) }
 func (h *handle) PodGroupManager() fwk.PodGroupManager   { panic(missing("PodGroupManager")) }
 
-// Extenders returns none if none is configured; the configured ones are not the framework's.
+// Extenders returns nil without extenders. Configured ones do not have the framework's interface.
 func (h *handle) Extenders() []fwk.Extender {
 	if h.hasExtenders {
 		panic(missing("Extenders"))

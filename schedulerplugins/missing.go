@@ -2,7 +2,7 @@ package schedulerplugins
 
 import "fmt"
 
-// missing is what a method of Handle panics with that this scheduler does not have.
+// missing is the panic of a method of Handle that this scheduler does not have: the method's name.
 type missing string
 
 func (m missing) Error() string {

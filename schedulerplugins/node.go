@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/scheduler"
 )
 
-// generations counts the reads of generations, so that no two are equal: what a plugin has kept of a node may be stale.
+// generations counts the reads of generations, so that no two are equal: a plugin that keeps data of a node must read them again.
 var generations atomic.Int64
 
 // nodeInfo is a node of the cluster as plugins see it: read from the cluster at each call. The first change by a plugin makes

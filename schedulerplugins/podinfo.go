@@ -26,7 +26,7 @@ func (p podInfo) affinity() (of corev1.PodAffinity, against corev1.PodAntiAffini
 	return of, against
 }
 
-// terms returns the terms of a pod; none of a pod with malformed ones, which fits no node.
+// terms returns the terms of a pod, nil if one is malformed: such a pod fits no node.
 func (p podInfo) terms(all []corev1.PodAffinityTerm) []fwk.AffinityTerm {
 	made, _ := fwk.GetAffinityTerms(p.Pod, all)
 	return made

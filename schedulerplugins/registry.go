@@ -20,7 +20,7 @@ import (
 // recorder is the event recorder of a profile's plugins.
 type recorder = events.EventRecorderLogger
 
-// registry has the plugins of all profiles, and what they share.
+// registry has the plugins of all profiles, and their clients and informers.
 type registry struct {
 	factories map[string]Factory
 	ctx       context.Context

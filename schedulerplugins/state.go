@@ -7,7 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// cycleState is what the plugins know about one attempt to place a pod.
+// cycleState has the data of the plugins about one attempt to place a pod.
 type cycleState struct {
 	data                    sync.Map // by fwk.StateKey
 	skipFilter, skipScore   sets.Set[string]
