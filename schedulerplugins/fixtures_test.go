@@ -182,7 +182,7 @@ func (r *rank) NormalizeScore(_ context.Context, _ fwk.CycleState, _ *corev1.Pod
 		top = max(top, s.Score)
 	}
 	for i := range scores {
-		scores[i].Score = scores[i].Score * fwk.MaxNodeScore / top
+		scores[i].Score = scores[i].Score * fwk.MaxScore / top
 	}
 	return nil
 }

@@ -29,7 +29,6 @@ type ownNode struct {
 	node               *corev1.Node
 	pods               map[types.UID]*scheduler.PodInfo
 	requested, assumed scheduler.Resources
-	generation         int64
 	allocatable        scheduler.Resources
 	allowed            int
 }

@@ -97,9 +97,9 @@ func (s *scorer) NormalizeScores(points []int64) {
 		}
 	}
 	for i, v := range points {
-		if v < fwk.MinNodeScore || v > fwk.MaxNodeScore {
+		if v < fwk.MinScore || v > fwk.MaxScore {
 			s.cycle.scoreError = fmt.Errorf("plugin %q returns an invalid score %v for node %q, it should in the range of [%v, %v] after normalizing",
-				s.name, v, s.names[i], fwk.MinNodeScore, fwk.MaxNodeScore)
+				s.name, v, s.names[i], fwk.MinScore, fwk.MaxScore)
 			return
 		}
 	}
