@@ -2,7 +2,7 @@
 # TEST runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test purego e2e race bench bench-client attack soak clients languages page testcluster compat realnode conformance suites docs release cross types ci
+.PHONY: help build test purego e2e race bench bench-client attack soak clients languages page testcluster schedulerplugins intree compat realnode conformance suites docs release cross types ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,13 @@ soak: ## the long tests: hundreds of crashes, lost members, storms
 
 clients: ## programs that people use, kubectl and Helm, against our server
 	cd clients && go vet ./... && $(TEST) -count=1 ./...
+
+schedulerplugins: ## the module fairlead.dev/schedulerplugins, and its example
+	cd schedulerplugins && $(TEST) -race ./...
+	cd examples/schedulerplugin && $(TEST) ./...
+
+intree: ## kube-scheduler's own plugins in our scheduler (compiles them: minutes)
+	cd schedulerplugins/intree && go vet ./... && $(TEST) -count=1 ./...
 
 languages: ## the examples in other languages, with the built program
 	go build -o bin/ ./cmd/fairlead

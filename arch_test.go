@@ -60,6 +60,7 @@ var floors = map[string]int{
 	"internal/serverflags":      8,
 	"internal/kubeapiserver":    9,
 	"internal/join":             4,
+	"internal/partflags":        9,
 	"testenv":                   8,
 	"internal/clientsuite":      9,
 	"cmd":                       10,

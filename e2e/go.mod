@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	fairlead.dev v0.0.0
+	fairlead.dev/schedulerplugins v0.0.0
 	fairlead.dev/testcluster v0.0.0
 )
 
@@ -15,6 +16,7 @@ tool (
 
 replace (
 	fairlead.dev => ../
+	fairlead.dev/schedulerplugins => ../schedulerplugins
 	fairlead.dev/testcluster => ../testcluster
 )
 

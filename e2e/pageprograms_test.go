@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	_ "fairlead.dev/testcluster" // programs in the pages use it
+	_ "fairlead.dev/schedulerplugins" // programs in the pages use these
+	_ "fairlead.dev/testcluster"
 )
 
 // TestPagePrograms compiles the blocks of Go in the pages, each in the program that the comment before it has.

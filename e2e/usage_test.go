@@ -39,6 +39,7 @@ func TestUsage(t *testing.T) {
 		{"up -o xml", "want json"},
 		{"up --controllers=nosuch", "nosuch"},
 		{"up --scheduler-config=/nope", "--scheduler-config: "},
+		{"scheduler --config=/nope", "--config: "},
 		{"nodes --nodes=0", "want 1 or more"},
 		{"trace --rv=abc", "--rv=abc: want a whole number"},
 		{"token create abc", `"abc" is not a token: want 6 characters, a dot and 16 characters`},

@@ -2,7 +2,9 @@ package scheduler
 
 import (
 	"context"
+	"slices"
 
+	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/queue"
 )
 
@@ -11,10 +13,10 @@ type assumedPod struct {
 	*queue.QueuedPodInfo
 	node    string
 	preBind []func(context.Context) error // to be called before the binding
-	waits   bool                          // preBind may take long
 	// unreserve is to be called, on the goroutine of preBind, if the pod is not bound after all.
 	unreserve []func(context.Context)
-	release   []func()           // to be called when the pod is bound, or will not be
+	release   []func() // to be called when the pod is bound, or will not be
+	permit    framework.Permission
 	cancel    context.CancelFunc // cancels preBind
 }
 
@@ -35,9 +37,9 @@ func (p *assumedPod) takeBack(ctx context.Context) {
 	}
 }
 
-// undo releases the reservations.
+// undo releases the reservations, the last one first.
 func (p *assumedPod) undo() {
-	for _, f := range p.release {
+	for _, f := range slices.Backward(p.release) {
 		f()
 	}
 	p.release = nil

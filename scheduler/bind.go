@@ -22,6 +22,12 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 			bindError = func(err error) error { return err }
 			return err
 		}
+		if p.permit.Bind != nil {
+			if bound, err := p.permit.Bind(ctx); bound {
+				bindError = func(err error) error { return err }
+				return err
+			}
+		}
 		return s.pods.Namespace(pod.Namespace).CreateSubresource(ctx, pod.Name, "binding", &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 			Target:     corev1.ObjectReference{Kind: "Node", Name: p.node},
@@ -31,12 +37,16 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 		return // the next scheduler learns the outcome from the watch
 	}
 	profile.Metrics.Ran(metrics.Bind, metrics.StatusOf(err), start)
+	s.metrics.Called(metrics.PodBinding, err, start)
 	if err != nil {
 		p.takeBack(ctx)
 		s.send(func() { s.handleBindingError(p, bindError(err)) })
 		return
 	}
 	profile.Metrics.Bound(p.Attempts, p.Began, p.First)
+	if p.permit.Bound != nil {
+		p.permit.Bound(ctx)
+	}
 	if p.release != nil {
 		s.send(p.undo)
 	}
@@ -44,13 +54,15 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
 }
 
-// preBind runs the PreBind functions and then binds, on a worker, or on a goroutine of its own if
-// they may take long. Meanwhile status.nominatedNodeName tells observers which node was chosen.
+// preBind runs the PreBind functions on a goroutine of its own, and then has a worker bind. Meanwhile status.nominatedNodeName tells observers which node was chosen.
 func (s *Scheduler) preBind(ctx context.Context, p *assumedPod) {
 	before, cancel := context.WithCancel(ctx)
 	p.cancel = cancel
-	run := func(ctx context.Context) {
+	s.preBinding.Go(func() {
 		s.writeNominatedNode(before, p)
+		if !s.waitOnPermit(before, ctx, p) {
+			return
+		}
 		start := time.Now()
 		err := p.runPreBind(before)
 		s.profileOf(p.QueuedPodInfo).Metrics.Ran(metrics.PreBind, metrics.StatusOf(err), start)
@@ -59,12 +71,24 @@ func (s *Scheduler) preBind(ctx context.Context, p *assumedPod) {
 			s.send(func() { s.handleBindingError(p, err) })
 			return
 		}
-		s.bind(ctx, p)
+		s.bindLater(ctx, p)
+	})
+}
+
+// bindLater has a worker bind a pod. It waits for one, and so must not be called by the loop.
+func (s *Scheduler) bindLater(ctx context.Context, p *assumedPod) {
+	select {
+	case s.writes <- func(ctx context.Context) { s.bind(ctx, p) }:
+	case <-ctx.Done():
 	}
-	if p.waits {
-		s.preBinding.Go(func() { run(ctx) })
-	} else {
-		s.write(ctx, run)
+}
+
+// bindAfter binds a pod when a write of its condition is done, so that no worker waits for that.
+func (s *Scheduler) bindAfter(ctx context.Context, p *assumedPod, writing <-chan struct{}) {
+	select {
+	case <-writing:
+		s.bindLater(ctx, p)
+	case <-ctx.Done():
 	}
 }
 
@@ -77,13 +101,16 @@ func (s *Scheduler) writeNominatedNode(ctx context.Context, p *assumedPod) {
 		return
 	}
 	var written *corev1.Pod
-	if err := traced(ctx, s.pods, pod, func(ctx context.Context) (err error) {
+	start := time.Now()
+	err := traced(ctx, s.pods, pod, func(ctx context.Context) (err error) {
 		written, err = s.pods.Namespace(pod.Namespace).Patch(ctx, pod.Name, client.StrategicPatch(map[string]any{
 			"metadata": map[string]any{"uid": pod.UID},
 			"status":   map[string]any{"nominatedNodeName": p.node},
 		}).On("status"))
 		return err
-	}); err != nil {
+	})
+	s.metrics.Called(metrics.PodStatusPatch, err, start)
+	if err != nil {
 		return
 	}
 	info := cache.NewPodInfo(written)

@@ -75,5 +75,5 @@ func (s *Scheduler) preemptChosen(ctx context.Context, p *cache.PodInfo, reasons
 	metrics.Preempted(true, len(room.Victims))
 	s.cluster.Nominate(p, room.Node.Name)
 	s.reports.add(p.Pod, corev1.PodReasonUnschedulable, reasons, room.Node.Name)
-	s.write(ctx, func(ctx context.Context) { s.evict(ctx, p.Pod, room) })
+	s.preBinding.Go(func() { s.evict(ctx, p.Pod, room) })
 }

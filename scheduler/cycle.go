@@ -41,6 +41,9 @@ func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extend
 	start := time.Now()
 	err = s.reserve(p, n)
 	profile.Metrics.Ran(metrics.Reserve, reserved(err), start)
+	if err == nil && profile.Extension != nil {
+		err = s.permit(p, n)
+	}
 	if err != nil {
 		s.handleUnschedulable(ctx, w, err)
 		return
@@ -49,8 +52,12 @@ func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extend
 	s.assumed[w.PodInfo.Pod.UID] = p
 	s.cluster.AddPod(w.PodInfo, n.Name)
 	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: n, Pod: w.PodInfo}, time.Now())
-	if p.preBind != nil {
+	if p.preBind != nil || p.permit.Wait != nil {
 		s.preBind(ctx, p)
+		return
+	}
+	if writing := s.reports.writing(w.PodInfo.Pod.UID); writing != nil {
+		s.preBinding.Go(func() { s.bindAfter(ctx, p, writing) })
 		return
 	}
 	s.write(ctx, func(ctx context.Context) { s.bind(ctx, p) })
@@ -69,7 +76,7 @@ func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
 			if v.Failed {
 				return fmt.Errorf("running Reserve plugin %q: %s", f.Name(), v.Reasons[0])
 			}
-			return &framework.FitError{Nodes: s.cluster.Len(), PreFilter: v, RejectedBy: []framework.Filter{f}}
+			return framework.RejectedOn(f, v)
 		}
 		if before := res.PreBind; before != nil {
 			p.preBind = append(p.preBind, func(ctx context.Context) error {
@@ -79,7 +86,6 @@ func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
 				return nil
 			})
 		}
-		p.waits = p.waits || res.Waits
 		if res.Unreserve != nil {
 			p.unreserve = append(p.unreserve, res.Unreserve)
 		}

@@ -36,8 +36,9 @@
 //     plugin counts in memory and is also called after a successful binding.
 //   - A Filter that is a PreEnqueuer or a PostFilter has these points too. PostFilter returns a write
 //     that may help, and runs before preemption, which is built in.
-//   - There are no QueueSort, Permit, Bind and PostBind plugins. Scheduling gates, the order by
-//     priority and the binder are built in.
+//   - Permit, Bind and PostBind plugins are run by an Extension of the profile, and Options.Less takes
+//     the place of a QueueSort plugin; fairlead.dev/schedulerplugins has those of kube-scheduler.
+//     Scheduling gates are built in, and so are the order by priority and the binder by default.
 //   - Plugins read the live Cluster, not a snapshot, and only on the goroutine of the scheduling
 //     cycle.
 //
@@ -62,6 +63,7 @@
 //     confirms the binding or the binder reports that it failed.
 //  4. BindWorkers goroutines post bindings, ReportWorkers goroutines write pod conditions. The
 //     loop waits for a free binder, so at most twice BindWorkers bindings are in progress. They
-//     are a batch for the store, which commits together all writes that come while it syncs. A pod
-//     whose volumes or devices must be bound first has a goroutine until they are.
+//     are a batch for the store, which commits together all writes that come while it syncs.
+//  5. All that comes before a binding has a goroutine of the pod: PreBind functions, waiting for a
+//     permission, evictions. A slow answer to these delays that pod alone.
 package scheduler

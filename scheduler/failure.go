@@ -25,14 +25,21 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	helps := s.postFilter(w, fit)
 	var room *placement.Candidate
 	var rooms []*placement.Candidate // of which extenders choose
-	if !s.profileOf(w).NoPreemption && fit.Nodes > 0 {
-		room, rooms = s.preempt(w, fit)
+	rescue := s.rescue(w, fit, false)
+	if !s.profileOf(w).NoPreemption && fit.Nodes > 0 && !fit.Chosen && !rescue.Done {
+		if room, rooms = s.preempt(w, fit); room == nil && rooms == nil {
+			rescue = s.rescue(w, fit, true)
+		}
 	}
 	waits := room == nil && placement.IneligibleToPreempt(s.cluster, w.PodInfo, fit) != "" && w.NominatedNode != "" // for its victims
-	if room != nil {
+	switch {
+	case room != nil:
 		w.NominatedNode = room.Node.Name
 		s.cluster.Nominate(w.PodInfo, w.NominatedNode)
-	} else if !waits {
+	case rescue.Node != "":
+		w.NominatedNode = rescue.Node
+		s.cluster.Nominate(w.PodInfo, w.NominatedNode)
+	case !waits:
 		s.endPodNomination(w)
 	}
 	s.profileOf(w).Metrics.Unschedulable(w.Began)
@@ -40,7 +47,7 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	s.report(w, corev1.PodReasonUnschedulable, fit.Error())
 	for _, write := range helps {
 		uid := w.PodInfo.Pod.UID
-		s.write(ctx, func(ctx context.Context) {
+		s.preBinding.Go(func() {
 			if write(ctx) != nil {
 				s.send(func() { s.queue.Retry(uid, time.Now()) })
 			}
@@ -51,13 +58,13 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	}
 	if room != nil {
 		pod := w.PodInfo.Pod // w belongs to the loop
-		s.write(ctx, func(ctx context.Context) { s.evict(ctx, pod, room) })
+		s.preBinding.Go(func() { s.evict(ctx, pod, room) })
 	}
 }
 
 // postFilter returns the writes that may help a pod which filters have rejected.
 func (s *Scheduler) postFilter(w *queue.QueuedPodInfo, fit *framework.FitError) (writes []func(context.Context) error) {
-	if !fit.PreFilter.IsSuccess() {
+	if !fit.PreFilter.IsSuccess() || fit.Chosen {
 		return nil
 	}
 	for _, f := range fit.RejectedBy {
@@ -124,6 +131,7 @@ func (s *Scheduler) handleBindingError(p *assumedPod, err error) {
 	uid := p.PodInfo.Pod.UID
 	if s.assumed[uid] != p {
 		p.undo()
+		s.queue.Unwatch(p.QueuedPodInfo)
 		return // confirmed or deleted meanwhile
 	}
 	delete(s.assumed, uid)
@@ -132,6 +140,9 @@ func (s *Scheduler) handleBindingError(p *assumedPod, err error) {
 	if n != nil {
 		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodRemoved, Node: n, Pod: p.PodInfo}, time.Now())
 	}
+	var fit *framework.FitError
+	rejected := errors.As(err, &fit)
+	seen := s.queue.Unwatch(p.QueuedPodInfo, rejectedBy(fit)...)
 	if apierrors.IsNotFound(err) {
 		return // the watch reports the deletion
 	}
@@ -143,5 +154,21 @@ func (s *Scheduler) handleBindingError(p *assumedPod, err error) {
 		s.queue.AddAfterError(p.QueuedPodInfo, time.Now()) // it may be bound already, which the watch reports
 		return
 	}
-	s.handleError(p.QueuedPodInfo, err)
+	if !rejected {
+		s.handleError(p.QueuedPodInfo, err)
+		return
+	}
+	s.profileOf(p.QueuedPodInfo).Metrics.Unschedulable(p.Began)
+	s.queue.AddUnschedulable(p.QueuedPodInfo, fit.RejectedBy, time.Now())
+	s.report(p.QueuedPodInfo, corev1.PodReasonUnschedulable, fit.Error())
+	if seen { // an event that came while it waited
+		s.queue.Retry(uid, time.Now())
+	}
+}
+
+func rejectedBy(e *framework.FitError) []framework.Filter {
+	if e == nil {
+		return nil
+	}
+	return e.RejectedBy
 }

@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/internal/scheduler/config"
 	"fairlead.dev/internal/scheduler/extenders"
 	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/plugins"
 )
 
 // The plugin API. Plugins of a program implement Filter and Score, and if they need it
@@ -99,6 +100,9 @@ func Unresolvable(reason string) Status { return framework.Unresolvable(reason) 
 
 // Failed is the Status of a check that met an error: the attempt to place the pod ends.
 func Failed(err error) Status { return framework.Failed(err) }
+
+// IsBuiltIn reports whether kube-scheduler 1.37, and so a configuration, has a plugin of that name.
+func IsBuiltIn(name string) bool { return plugins.Points[name] != nil }
 
 // DefaultProfile returns the filters, scores and weights of kube-scheduler's default
 // profile. The caller owns the slices.

@@ -16,16 +16,16 @@ import (
 // listen sends the informers' events to the loop, until stop is called.
 func (s *Scheduler) listen() (stop func()) {
 	stops := []func(){
-		listening(s.objects, s.objects.nodes, informer.Handler[*corev1.Node]{
+		listening(s.objects, s.objects.nodes, observed(s, informer.Handler[*corev1.Node]{
 			Add:    func(n *corev1.Node, _ bool) { s.send(func() { s.addNode(n) }) },
 			Update: s.updateNode,
 			Delete: func(n *corev1.Node) { s.send(func() { s.deleteNode(n) }) },
-		}),
-		listening(s.objects, s.objects.pods, informer.Handler[*corev1.Pod]{
+		}, s.keepNode)),
+		listening(s.objects, s.objects.pods, observed(s, informer.Handler[*corev1.Pod]{
 			Add:    func(p *corev1.Pod, _ bool) { s.updatePod(nil, p) },
 			Update: s.updatePod,
 			Delete: func(p *corev1.Pod) { s.send(func() { s.deletePod(p) }) },
-		}),
+		}, s.keepPod)),
 		listening(s.objects, s.objects.namespaces, informer.Handler[*corev1.Namespace]{
 			Update: func(old, ns *corev1.Namespace) {
 				if !maps.Equal(old.Labels, ns.Labels) {

@@ -21,6 +21,14 @@ type Options struct {
 	PodInitialBackoff, PodMaxBackoff time.Duration
 	// Extenders are asked about pods in this order; LoadConfig makes them.
 	Extenders []*Extender
+	// Less orders the pods that are ready to be tried: whether a comes before b. By priority, then by waiting time, if nil.
+	Less func(a, b *QueuedPodInfo) bool
+	// Attach is called by New with the means by which plugins of another framework act on the scheduler; see Attachment.
+	Attach func(*Attachment)
+	// Document is the configuration that LoadConfig has read, with all defaults, as JSON; empty without one.
+	Document []byte
+	// Notes are logged once by New: what a configuration has that is without effect.
+	Notes []string
 	// BindWorkers is how many bindings are posted concurrently; 32 if zero.
 	BindWorkers int
 	// ReportWorkers is how many pod conditions are written concurrently; 4 if zero.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,15 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/workqueue"
 )
 
 // conditionWriter writes the condition PodScheduled of pods without a node. It keeps and writes
 // only the latest condition of each pod, so the number of pods bounds it.
 type conditionWriter struct {
-	pods  client.Resource[*corev1.Pod]
-	queue *workqueue.Queue[types.UID]
-	mu    struct {
+	pods    client.Resource[*corev1.Pod]
+	metrics *metrics.Metrics
+	queue   *workqueue.Queue[types.UID]
+	mu      struct {
 		sync.Mutex
 		latest  map[types.UID]condition
 		writing map[types.UID]chan struct{} // closed when the write is done
@@ -32,8 +35,8 @@ type condition struct {
 	nominee         string
 }
 
-func newReports(pods client.Resource[*corev1.Pod]) *conditionWriter {
-	r := &conditionWriter{pods: pods, queue: workqueue.New(workqueue.Options[types.UID]{Name: "scheduler-reports"})}
+func newReports(pods client.Resource[*corev1.Pod], m *metrics.Metrics) *conditionWriter {
+	r := &conditionWriter{pods: pods, metrics: m, queue: workqueue.New(workqueue.Options[types.UID]{Name: "scheduler-reports"})}
 	r.mu.latest = map[types.UID]condition{}
 	r.mu.writing = map[types.UID]chan struct{}{}
 	return r
@@ -71,6 +74,16 @@ func (r *conditionWriter) cancel(ctx context.Context, uid types.UID) {
 	r.mu.Lock()
 	delete(r.mu.latest, uid) // a failed write may have queued its condition again
 	r.mu.Unlock()
+}
+
+// writing returns a channel that is closed when a write in progress for a pod is done; nil if there is none.
+func (r *conditionWriter) writing(uid types.UID) <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if of := r.mu.writing[uid]; of != nil {
+		return of
+	}
+	return nil
 }
 
 func (r *conditionWriter) run(ctx context.Context) {
@@ -116,6 +129,7 @@ func (r *conditionWriter) write(ctx context.Context, uid types.UID, rep conditio
 		status["nominatedNodeName"] = nil
 	}
 	var err error
+	start := time.Now()
 	_ = traced(ctx, r.pods, rep.pod, func(ctx context.Context) error {
 		_, err = r.pods.Namespace(rep.pod.Namespace).Patch(ctx, rep.pod.Name, client.StrategicPatch(map[string]any{
 			"metadata": map[string]any{"uid": uid},
@@ -123,6 +137,7 @@ func (r *conditionWriter) write(ctx context.Context, uid types.UID, rep conditio
 		}).On("status"))
 		return errors.New(rep.message) // the trace shows this as the result of the attempt
 	})
+	r.metrics.Called(metrics.PodStatusPatch, err, start)
 	if err == nil {
 		r.queue.Forget(uid)
 		return

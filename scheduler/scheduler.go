@@ -34,7 +34,8 @@ type Scheduler struct {
 	writes     chan func(context.Context)
 	preBinding sync.WaitGroup // goroutines of preBind
 	reports    *conditionWriter
-	resting    atomic.Pointer[resting] // nil while the loop works
+	observe    func(old, o client.Object) // see Attachment.Observe
+	resting    atomic.Pointer[resting]    // nil while the loop works
 
 	// Owned by the goroutine of Run.
 	cluster  *cache.Cluster
@@ -71,6 +72,9 @@ func New(env controller.Env, o Options) *Scheduler {
 		assumed:  map[types.UID]*assumedPod{},
 	}
 	s.queue.Metrics = s.metrics
+	for _, note := range o.Notes {
+		s.log.Warn(note)
+	}
 	host, _ := os.Hostname()
 	for _, p := range o.Profiles {
 		if len(o.Extenders) > 0 {
@@ -85,22 +89,28 @@ func New(env controller.Env, o Options) *Scheduler {
 		}
 		s.profiles[p.Name] = made
 	}
-	s.reports = newReports(s.pods)
+	s.reports = newReports(s.pods, s.metrics)
 	s.cluster = cache.NewCluster(s.objects)
 	s.queue.PreEnqueue = s.preEnqueue
+	if o.Less != nil {
+		s.queue.Sort(o.Less)
+	}
 	s.modelDevices(env)
 	env.Client.Trace().RegisterQueue("scheduler", s.state)
+	if o.Attach != nil {
+		o.Attach(&Attachment{s})
+	}
 	return s
 }
 
-// preEnqueue reports whether the filters of a pod's profile let it be tried.
-func (s *Scheduler) preEnqueue(p *cache.PodInfo) bool {
+// preEnqueue returns the filter of a pod's profile that does not let it be tried; nil if all do.
+func (s *Scheduler) preEnqueue(p *cache.PodInfo) framework.Filter {
 	for _, f := range s.profiles[p.Pod.Spec.SchedulerName].preEnqueuers {
 		if !f.PreEnqueue(s.cluster, p) {
-			return false
+			return f
 		}
 	}
-	return true
+	return nil
 }
 
 // profileOf returns the profile that the pod names.

@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/etcdstandin"
 	"fairlead.dev/internal/kubeapiserver"
+	"fairlead.dev/internal/partflags"
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
@@ -65,7 +66,7 @@ func run(ctx context.Context, root *cobra.Command, args []string) int {
 		err = fmt.Errorf("%w, and the process cannot restart itself: %w", err, restartProcess())
 	}
 	fmt.Fprintln(os.Stderr, root.Name()+": "+message(err))
-	if errors.As(err, &usageError{}) || errors.As(err, &controlplane.OptionError{}) {
+	if errors.As(err, &usageError{}) || errors.As(err, &controlplane.OptionError{}) || errors.As(err, &partflags.UsageError{}) {
 		fmt.Fprintf(os.Stderr, "See '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
 	}

@@ -10,10 +10,12 @@ import (
 
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/logflags"
+	"fairlead.dev/internal/partflags"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"sigs.k8s.io/yaml"
 )
 
 func registerControllers(flags *pflag.FlagSet, list *[]string) {
@@ -24,10 +26,10 @@ func registerControllers(flags *pflag.FlagSet, list *[]string) {
 func newControllers() *cobra.Command {
 	var from target
 	var names []string
-	var election electFlags
+	var election partflags.Elect
 	var signing signingFlags
 	var ranges rangeFlags
-	var endpoints endpointFlags
+	var endpoints partflags.Endpoints
 	var log logflags.Flags
 	cmd := &cobra.Command{
 		Use:   "controllers",
@@ -41,7 +43,7 @@ func newControllers() *cobra.Command {
 			}
 			var apart controlplane.Apart
 			var err error
-			if apart.Elect, err = election.elect(); err != nil {
+			if apart.Elect, err = election.Timing(); err != nil {
 				return err
 			}
 			config, _, err := from.load()
@@ -55,7 +57,7 @@ func newControllers() *cobra.Command {
 			if o.Ranges, err = ranges.load(cmd.Flags()); err != nil {
 				return err
 			}
-			if apart.Endpoints, err = endpoints.listen(&log); err != nil {
+			if apart.Endpoints, err = endpoints.Listen(&log); err != nil {
 				return err
 			}
 			return runPart(cmd, "Controllers", config, &log, func(ctx context.Context) error {
@@ -64,41 +66,44 @@ func newControllers() *cobra.Command {
 		},
 	}
 	from.register(cmd, cmd.Flags())
-	election.registerPart(cmd.Flags())
+	election.RegisterPart(cmd.Flags())
 	registerControllers(cmd.Flags(), &names)
 	signing.register(cmd.Flags())
 	ranges.register(cmd.Flags())
-	endpoints.register(cmd.Flags(), 10257)
+	endpoints.Register(cmd.Flags(), 10257)
 	log.Register(cmd.Flags())
 	return cmd
 }
 
 func newScheduler() *cobra.Command {
 	var from target
-	var scheduling string
-	var election electFlags
-	var endpoints endpointFlags
+	var scheduling, writeTo string
+	var election partflags.Elect
+	var endpoints partflags.Endpoints
 	var log logflags.Flags
 	cmd := &cobra.Command{
 		Use:     "scheduler",
 		Short:   "Run the scheduler alone, against any Kubernetes API server",
-		Example: `  fairlead scheduler --kubeconfig=.fairlead/kubeconfig`,
+		Example: `  fairlead scheduler --kubeconfig=.fairlead/kubeconfig --config=scheduler.yaml`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var apart controlplane.Apart
 			var err error
-			if apart.Elect, err = election.elect(); err != nil {
+			if apart.Elect, err = election.Timing(); err != nil {
 				return err
 			}
-			options, err := loadScheduling(scheduling)
+			options, err := loadScheduling("--config", scheduling)
 			if err != nil {
 				return err
+			}
+			if writeTo != "" {
+				return writeScheduling(writeTo, options)
 			}
 			config, _, err := from.load()
 			if err != nil {
 				return err
 			}
-			if apart.Endpoints, err = endpoints.listen(&log); err != nil {
+			if apart.Endpoints, err = endpoints.Listen(&log); err != nil {
 				return err
 			}
 			return runPart(cmd, "Scheduler", config, &log, func(ctx context.Context) error {
@@ -107,31 +112,48 @@ func newScheduler() *cobra.Command {
 		},
 	}
 	from.register(cmd, cmd.Flags())
-	registerScheduling(cmd.Flags(), &scheduling)
-	election.registerPart(cmd.Flags())
-	endpoints.register(cmd.Flags(), 10259)
+	registerScheduling(cmd.Flags(), "config", &scheduling)
+	cmd.Flags().StringVar(&writeTo, "write-config-to", "", "write the configuration, with the defaults of all that --config leaves out, to this file and exit")
+	election.RegisterPart(cmd.Flags())
+	endpoints.Register(cmd.Flags(), 10259)
 	log.Register(cmd.Flags())
 	return cmd
 }
 
-func registerScheduling(flags *pflag.FlagSet, path *string) {
-	flags.StringVar(path, "scheduler-config", "", "file with a KubeSchedulerConfiguration: profiles, plugins, weights and their arguments, backoff, extenders")
+func registerScheduling(flags *pflag.FlagSet, name string, path *string) {
+	flags.StringVar(path, name, "", "file with a KubeSchedulerConfiguration: profiles, plugins, weights and their arguments, backoff, extenders")
 }
 
-// loadScheduling reads the file of the flag above; without one all is by default.
-func loadScheduling(path string) (scheduler.Options, error) {
+// loadScheduling reads the file of that flag; without one all is by default.
+func loadScheduling(flag, path string) (scheduler.Options, error) {
 	if path == "" {
 		return scheduler.Options{}, nil
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return scheduler.Options{}, usageError{fmt.Errorf("--scheduler-config: %w", err)}
+		return scheduler.Options{}, usageError{fmt.Errorf("%s: %w", flag, err)}
 	}
 	o, err := scheduler.LoadConfig(data)
 	if err != nil {
-		return scheduler.Options{}, usageError{fmt.Errorf("--scheduler-config=%s: %w", path, err)}
+		return scheduler.Options{}, usageError{fmt.Errorf("%s=%s: %w", flag, path, err)}
 	}
 	return o, nil
+}
+
+// writeScheduling writes the configuration of o, with all defaults, as YAML.
+func writeScheduling(path string, o scheduler.Options) error {
+	document := o.Document
+	if document == nil {
+		var err error
+		if document, err = scheduler.CompleteConfig(nil); err != nil {
+			return err
+		}
+	}
+	text, err := yaml.JSONToYAML(document)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
 }
 
 func newNodes() *cobra.Command {
@@ -140,7 +162,7 @@ func newNodes() *cobra.Command {
 	var stages, families []string
 	var listen string
 	var made nodeFlags
-	var election electFlags
+	var election partflags.Elect
 	var log logflags.Flags
 	cmd := &cobra.Command{
 		Use:   "nodes",
@@ -155,7 +177,7 @@ func newNodes() *cobra.Command {
 			if count < 0 || count == 0 && !(made.adopt && cmd.Flags().Changed("adopt-nodes")) {
 				return usageError{fmt.Errorf("--nodes=%d: want 1 or more", count)}
 			}
-			elect, err := election.elect()
+			elect, err := election.Timing()
 			if err != nil {
 				return err
 			}
@@ -185,7 +207,7 @@ func newNodes() *cobra.Command {
 		},
 	}
 	from.register(cmd, cmd.Flags())
-	election.registerPart(cmd.Flags())
+	election.RegisterPart(cmd.Flags())
 	cmd.Flags().IntVar(&count, "nodes", 3, "number of simulated nodes")
 	cmd.Flags().StringVar(&listen, "kubelet-listen", "127.0.0.1:0", "address at which the API server reaches the kubelets, for logs, exec, attach and port-forward; empty for none")
 	cmd.Flags().StringSliceVar(&families, "ip-families", []string{"IPv4"}, "IP families of the nodes and their pods, the primary one first, such as IPv4,IPv6 (those of fairlead up are the families of --service-cluster-ip-range)")

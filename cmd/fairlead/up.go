@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/internal/clusters"
 	"fairlead.dev/internal/connections"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/partflags"
 	"fairlead.dev/internal/procstart"
 	"fairlead.dev/internal/procwait"
 	"fairlead.dev/internal/server/faults"
@@ -79,7 +80,7 @@ func newUp() *cobra.Command {
 	var f serveFlags
 	var stages []string
 	var made nodeFlags
-	var election electFlags
+	var election partflags.Elect
 	var scheduling string
 	var ranges rangeFlags
 	cmd := &cobra.Command{
@@ -104,9 +105,9 @@ func newUp() *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if !cmd.Flags().Changed("leader-elect") {
-				election.on = len(f.options.Etcd.Servers) > 0
+				election.On = len(f.options.Etcd.Servers) > 0
 			}
-			if f.options.Elect, err = election.elect(); err != nil {
+			if f.options.Elect, err = election.Timing(); err != nil {
 				return err
 			}
 			if f.options.Definitions, f.options.Kinds, err = made.definitions(stages); err != nil {
@@ -118,7 +119,7 @@ func newUp() *cobra.Command {
 			if f.options.Devices, err = made.loadDevices(); err != nil {
 				return err
 			}
-			if f.options.Scheduling, err = loadScheduling(scheduling); err != nil {
+			if f.options.Scheduling, err = loadScheduling("--scheduler-config", scheduling); err != nil {
 				return err
 			}
 			if f.options.Ranges, err = ranges.load(cmd.Flags()); err != nil {
@@ -135,8 +136,8 @@ func newUp() *cobra.Command {
 	registerLoad(cmd, &f.load)
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
-	registerScheduling(cmd.Flags(), &scheduling)
-	election.register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
+	registerScheduling(cmd.Flags(), "scheduler-config", &scheduling)
+	election.Register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
 	registerControllers(cmd.Flags(), &f.options.Controllers)
 	ranges.register(cmd.Flags())
 	cmd.Flags().BoolVar(&f.options.Scheduler, "scheduler", true, "run the scheduler")

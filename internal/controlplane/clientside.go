@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"crypto"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -96,6 +97,8 @@ type Apart struct {
 	Elect *leader.Timing
 	// Endpoints, if set, serves the process's health checks and metrics; see package component.
 	Endpoints *Endpoints
+	// config is what Endpoints serves at /configz.
+	config map[string]json.RawMessage
 }
 
 // apart runs a part in a process of its own, over a client side whose every part is
@@ -129,7 +132,7 @@ func apart(ctx context.Context, config *rest.Config, a Apart, name string, part 
 	}
 	ctx, end := context.WithCancel(ctx)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return a.Endpoints.serve(ctx, c, s.log, metrics) })
+	group.Go(func() error { return a.Endpoints.serve(ctx, c, s.log, metrics, a.config) })
 	group.Go(func() error {
 		defer end()
 		return part(ctx, s, metrics)
@@ -277,6 +280,10 @@ type ControllerOptions struct {
 // RunControllers runs built-in controllers against any Kubernetes API server until ctx
 // ends.
 func RunControllers(ctx context.Context, config *rest.Config, o ControllerOptions, a Apart) error {
+	var err error
+	if a.config, err = controllersConfig(o, a); err != nil {
+		return err
+	}
 	return apart(ctx, config, a, "controllers", func(ctx context.Context, s clientSide, _ partMetrics) error {
 		s.settings.signing, s.settings.ranges = o.Signing.Certificates, o.Ranges
 		if o.Signing.Tokens != nil {
@@ -292,6 +299,10 @@ func RunControllers(ctx context.Context, config *rest.Config, o ControllerOption
 
 // RunScheduler runs the scheduler against any Kubernetes API server until ctx ends.
 func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options, a Apart) error {
+	var err error
+	if a.config, err = schedulerConfig(o, a); err != nil {
+		return err
+	}
 	return apart(ctx, config, a, "scheduler", func(ctx context.Context, s clientSide, m partMetrics) error {
 		o.FeatureGates = s.deviceGates(ctx)
 		return s.scheduler(ctx, m.in(o))

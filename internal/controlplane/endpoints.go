@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"log/slog"
 	"net"
 	"net/http"
@@ -34,21 +35,21 @@ type Endpoints struct {
 }
 
 // serve serves the endpoints of a part, with the API server's users, until ctx ends.
-func (e *Endpoints) serve(ctx context.Context, c *client.Client, log *slog.Logger, m partMetrics) error {
+func (e *Endpoints) serve(ctx context.Context, c *client.Client, log *slog.Logger, m partMetrics, config map[string]json.RawMessage) error {
 	version := kubernetesVersion(gates.API{})
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.requests, m.scheduler, metrics.NewQueueMetrics(c.Trace()), metrics.BuildInfo(version),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	group, ctx := errgroup.WithContext(ctx)
-	config, err := e.tlsConfig(ctx, group, log)
+	secure, err := e.tlsConfig(ctx, group, log)
 	if err != nil {
 		e.Listener.Close()
 		return err
 	}
 	group.Go(func() error {
 		return component.Run(ctx, component.Options{
-			Listener: e.Listener, TLS: config, NoHTTP2: e.NoHTTP2, MaxStreams: e.MaxStreams,
-			Client: c, Metrics: registry, Debug: e.Debug, Version: version, Log: log,
+			Listener: e.Listener, TLS: secure, NoHTTP2: e.NoHTTP2, MaxStreams: e.MaxStreams,
+			Client: c, Metrics: registry, Debug: e.Debug, Config: config, Version: version, Log: log,
 		})
 	})
 	return group.Wait()

@@ -37,7 +37,9 @@ type Options struct {
 	// Debug serves the paths below /debug/; nil leaves them out.
 	Debug   http.Handler
 	Version version.Info
-	Log     *slog.Logger
+	// Config is served at /configz: the configuration by its name, as JSON.
+	Config map[string]json.RawMessage
+	Log    *slog.Logger
 }
 
 // headerTimeout bounds the time for the head of a request, and shutdownTimeout that for requests in progress at the end.
@@ -106,6 +108,11 @@ func handler(o Options, users *users) http.Handler {
 	if o.Debug != nil {
 		mux.Handle(debugging.Prefix, users.only(o.Debug))
 	}
+	mux.Handle("/configz", users.only(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_ = json.NewEncoder(w).Encode(o.Config)
+	})))
 	mux.Handle("/", users.only(http.NotFoundHandler()))
 	return mux
 }

@@ -3,6 +3,7 @@ package component_test
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/controlplane/controlplanetest"
@@ -81,6 +83,7 @@ func TestSchedulerApart(t *testing.T) {
 		{"/metrics", token("prometheus"), http.StatusOK, "\nrest_client_requests_total{"},
 		{"/metrics", token("prometheus"), http.StatusOK, "\nkubernetes_build_info{"},
 		{"/metrics/slis", token("prometheus"), http.StatusOK, "\nkubernetes_healthchecks_total{name=\"ping\",status=\"success\",type=\"healthz\"} 1\n"},
+		{"/configz", token("stranger"), http.StatusForbidden, `cannot get path "/configz"`},
 		{"/version", token("stranger"), http.StatusOK, `"gitVersion"`},
 		{"/debug/pprof/", token("prometheus"), http.StatusForbidden, `cannot get path "/debug/pprof/"`},
 	} {
@@ -117,6 +120,16 @@ func TestSchedulerApart(t *testing.T) {
 	if old, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}); err == nil {
 		old.Close()
 		t.Error("TLS 1.2 is accepted below the minimum of 1.3")
+	}
+	_, text := get(t, admin, base+"/configz", "")
+	var served map[string]configv1.KubeSchedulerConfiguration
+	if err := json.Unmarshal([]byte(text), &served); err != nil {
+		t.Fatal(err)
+	}
+	of := served["componentconfig"]
+	if of.Kind != "KubeSchedulerConfiguration" || *of.Parallelism != 16 || *of.LeaderElection.LeaderElect || len(of.Profiles) != 1 ||
+		len(of.Profiles[0].Plugins.MultiPoint.Enabled) != 19 || len(of.Profiles[0].PluginConfig) != 8 {
+		t.Errorf("/configz: %s", text)
 	}
 }
 

@@ -53,6 +53,9 @@ func (c *Cluster) RemovePod(uid types.UID) (p *PodInfo, n *NodeInfo) {
 	return p, n
 }
 
+// Assigned returns a pod on a node; nil if it is on none.
+func (c *Cluster) Assigned(uid types.UID) *PodInfo { return c.pods[uid] }
+
 // SetStartTime records when a pod on a node started. An unknown pod is ignored.
 func (c *Cluster) SetStartTime(uid types.UID, start *metav1.Time) {
 	if p := c.pods[uid]; p != nil {

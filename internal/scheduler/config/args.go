@@ -72,7 +72,7 @@ type (
 )
 
 // readArgs reads the pluginConfig of a profile at path.
-func readArgs(path *field.Path, list []pluginConfig) (*plugins.Args, []error) {
+func readArgs(path *field.Path, list []pluginConfig, from External) (*plugins.Args, []error) {
 	a := &argsReader{plugins.DefaultArgs()}
 	var errs []error
 	seen := map[string]bool{}
@@ -93,6 +93,9 @@ func readArgs(path *field.Path, list []pluginConfig) (*plugins.Args, []error) {
 			"NodeAffinity":                    a.readNodeAffinity,
 			"DynamicResources":                a.readDevices,
 		}[c.Name]
+		if !ok && (from != nil && from.Has(c.Name) || plugins.Points[c.Name] != nil) {
+			continue // a plugin that reads its arguments itself, or has none
+		}
 		if !ok {
 			errs = append(errs, field.Invalid(path.Child("name"), c.Name, "no plugin of this scheduler takes arguments by this name"))
 			continue

@@ -52,10 +52,12 @@ type Configuration struct {
 	Profiles                   []framework.Profile
 	Extenders                  []*extenders.Extender
 	InitialBackoff, MaxBackoff time.Duration
+	// Notes tell of settings that are accepted but have no effect here.
+	Notes []string
 }
 
-// Load reads a KubeSchedulerConfiguration in YAML or JSON.
-func Load(data []byte) (Configuration, error) {
+// Load reads a KubeSchedulerConfiguration in YAML or JSON. It may name plugins of from, which may be nil.
+func Load(data []byte, from External) (Configuration, error) {
 	var c configuration
 	if err := yaml.UnmarshalStrict(data, &c); err != nil {
 		return Configuration{}, fmt.Errorf("scheduler configuration: %w", err)
@@ -63,14 +65,14 @@ func Load(data []byte) (Configuration, error) {
 	if c.APIVersion != "kubescheduler.config.k8s.io/v1" || c.Kind != "KubeSchedulerConfiguration" {
 		return Configuration{}, fmt.Errorf("scheduler configuration: no kind %q is registered for version %q; want KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1", c.Kind, c.APIVersion)
 	}
-	o, errs := c.options()
+	o, errs := c.options(from)
 	if len(errs) > 0 {
 		return Configuration{}, fmt.Errorf("scheduler configuration: %w", errors.Join(errs...))
 	}
 	return o, nil
 }
 
-func (c *configuration) options() (o Configuration, errs []error) {
+func (c *configuration) options(from External) (o Configuration, errs []error) {
 	bad := func(err error) { errs = append(errs, err) }
 	initial, most := int64(1), int64(10)
 	if c.PodInitialBackoffSeconds != nil {
@@ -118,10 +120,10 @@ func (c *configuration) options() (o Configuration, errs []error) {
 			bad(field.Duplicate(path.Child("schedulerName"), first.Child("schedulerName")))
 		}
 		seen[*p.SchedulerName] = path
-		args, argErrs := readArgs(path.Child("pluginConfig"), p.PluginConfig)
+		args, argErrs := readArgs(path.Child("pluginConfig"), p.PluginConfig, from)
 		errs = append(errs, argErrs...)
 		ignoreManaged(args, o.Extenders)
-		profile, err := newProfile(p, args)
+		profile, err := newProfile(p, args, from)
 		if err != nil {
 			bad(fmt.Errorf("%s: %w", path.Child("plugins"), err))
 			continue
@@ -134,5 +136,7 @@ func (c *configuration) options() (o Configuration, errs []error) {
 		}
 		o.Profiles = append(o.Profiles, profile)
 	}
+	o.Notes = c.notes()
+	errs = append(errs, c.checkQueueSort()...)
 	return o, errs
 }

@@ -60,7 +60,7 @@ profiles:
 			strings.Replace(defaultFilters, " InterPodAffinity", "", 1) + " | NodeAffinity=5"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			o, err := Load([]byte(header + tc.text))
+			o, err := Load([]byte(header+tc.text), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ profiles:
 }
 
 func TestConfigOfProfiles(t *testing.T) {
-	o, err := Load([]byte(header + `
+	o, err := Load([]byte(header+`
 percentageOfNodesToScore: 30
 podInitialBackoffSeconds: 2
 podMaxBackoffSeconds: 30
@@ -109,7 +109,7 @@ profiles:
       addedAffinity:
         requiredDuringSchedulingIgnoredDuringExecution:
           nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [x]}]}]
-`))
+`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestBadConfig(t *testing.T) {
 		{"an unknown plugin", header + "profiles: [{plugins: {filter: {enabled: [{name: Foo}]}}}]", `profiles[0].plugins: filter plugin "Foo" does not exist`},
 		{"no filter", header + "profiles: [{plugins: {filter: {enabled: [{name: ImageLocality}]}}}]", `plugin "ImageLocality" does not extend filter plugin`},
 		{"twice", header + "profiles: [{plugins: {score: {enabled: [{name: NodeAffinity}, {name: NodeAffinity}]}}}]", `plugin "NodeAffinity" already registered`},
-		{"no binder", header + "profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]", `plugin "DefaultBinder" is disabled`},
+		{"no binder", header + "profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]", `at least one bind plugin is needed`},
 		{"two without names", header + "profiles: [{}, {schedulerName: a}]", "profiles[0].schedulerName: Required value"},
 		{"two of one name", header + "profiles: [{schedulerName: a}, {schedulerName: a}]", "profiles[1].schedulerName: Duplicate value"},
 		{"share of nodes", header + "percentageOfNodesToScore: 101", "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"},
@@ -188,7 +188,7 @@ func TestBadConfig(t *testing.T) {
 		{"no candidates", args("DefaultPreemption", "{minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0}"), "cannot be zero at the same time"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := Load([]byte(tc.text))
+			_, err := Load([]byte(tc.text), nil)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error: %v\nwant %s", err, tc.want)
 			}

@@ -23,6 +23,20 @@ type pluginSets struct {
 	Bind       pluginSet `json:"bind"`
 	PostBind   pluginSet `json:"postBind"`
 	MultiPoint pluginSet `json:"multiPoint"`
+
+	PlacementGenerate  pluginSet `json:"placementGenerate"`
+	PlacementScore     pluginSet `json:"placementScore"`
+	PodGroupPostFilter pluginSet `json:"podGroupPostFilter"`
+}
+
+// byPoint returns the plugins of each extension point by its name, and those of multiPoint.
+func (s *pluginSets) byPoint() map[string]*pluginSet {
+	return map[string]*pluginSet{
+		"preEnqueue": &s.PreEnqueue, "queueSort": &s.QueueSort, "preFilter": &s.PreFilter, "filter": &s.Filter,
+		"postFilter": &s.PostFilter, "preScore": &s.PreScore, "score": &s.Score, "reserve": &s.Reserve,
+		"permit": &s.Permit, "preBind": &s.PreBind, "bind": &s.Bind, "postBind": &s.PostBind, "multiPoint": &s.MultiPoint,
+		"placementGenerate": &s.PlacementGenerate, "placementScore": &s.PlacementScore, "podGroupPostFilter": &s.PodGroupPostFilter,
+	}
 }
 
 type pluginSet struct {
@@ -49,20 +63,28 @@ func (s *pluginSet) enabled(name string) (pluginRef, bool) {
 
 // newProfile makes the profile of c. Each filter includes its PreFilter, so disabling one of
 // preFilter and filter disables both; likewise preScore and score.
-func newProfile(c profileConfig, args *plugins.Args) (framework.Profile, error) {
-	sets := &c.Plugins
-	if err := sets.check(); err != nil {
+func newProfile(c profileConfig, args *plugins.Args, from External) (framework.Profile, error) {
+	sets, name := &c.Plugins, ""
+	if c.SchedulerName != nil {
+		name = *c.SchedulerName
+	}
+	if err := sets.checkNames(from); err != nil {
+		return framework.Profile{}, err
+	}
+	externals, err := newExternals(name, sets, c.PluginConfig, from)
+	if err != nil {
 		return framework.Profile{}, err
 	}
 	all := sets.everywhere()
+	if err := sets.check(externals, all); err != nil {
+		return framework.Profile{}, err
+	}
 	p := framework.Profile{
+		Name:         name,
 		Filters:      plugins.Mandatory(),
 		NoPreemption: !isOn(&sets.PostFilter, nil, all, "DefaultPreemption"),
 	}
 	p.MinCandidateNodesPercentage, p.MinCandidateNodesAbsolute = args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute
-	if c.SchedulerName != nil {
-		p.Name = *c.SchedulerName
-	}
 	args.Devices.NoPostFilter = !isOn(&sets.PostFilter, nil, all, "DynamicResources")
 	for _, name := range ordered(&sets.Filter, all) {
 		if k := plugins.Find(name); k != nil && k.Filter != nil && isOn(&sets.Filter, &sets.PreFilter, all, name) {
@@ -74,13 +96,23 @@ func newProfile(c profileConfig, args *plugins.Args) (framework.Profile, error) 
 		if k == nil || k.Score == nil || !isOn(&sets.Score, &sets.PreScore, all, name) {
 			continue
 		}
-		weight := weightOf(k, all)
-		if r, ok := sets.Score.enabled(name); ok && r.Weight != nil && *r.Weight != 0 {
-			weight = int64(*r.Weight)
-		}
-		p.Scores = append(p.Scores, framework.WeightedScore{Score: k.Score(args), Weight: weight})
+		p.Scores = append(p.Scores, framework.WeightedScore{Score: k.Score(args), Weight: weight(sets, all, name, k.Weight)})
 	}
+	externals.enable(&p, sets, all)
 	return p, nil
+}
+
+// weight returns the weight of a score: that of the point, of multiPoint, or usual.
+func weight(sets *pluginSets, all []pluginRef, name string, usual int64) int64 {
+	if r, ok := sets.Score.enabled(name); ok && r.Weight != nil && *r.Weight != 0 {
+		return int64(*r.Weight)
+	}
+	for _, r := range all {
+		if r.Name == name && r.Weight != nil && *r.Weight != 0 {
+			return int64(*r.Weight)
+		}
+	}
+	return max(usual, 1)
 }
 
 // everywhere returns the plugins that multiPoint enables: the default ones without those that are
@@ -149,45 +181,44 @@ func isOn(point, before *pluginSet, all []pluginRef, name string) bool {
 	return on(point)
 }
 
-func weightOf(k *plugins.Plugin, all []pluginRef) int64 {
-	for _, r := range all {
-		if r.Name == k.Name && r.Weight != nil && *r.Weight != 0 {
-			return int64(*r.Weight)
-		}
-	}
-	return max(k.Weight, 1)
-}
-
-// check rejects unknown plugins and combinations that this scheduler does not support.
-func (s *pluginSets) check() error {
-	for point, set := range map[string]*pluginSet{
-		"preEnqueue": &s.PreEnqueue, "queueSort": &s.QueueSort, "preFilter": &s.PreFilter, "filter": &s.Filter,
-		"postFilter": &s.PostFilter, "preScore": &s.PreScore, "score": &s.Score, "reserve": &s.Reserve,
-		"permit": &s.Permit, "preBind": &s.PreBind, "bind": &s.Bind, "postBind": &s.PostBind, "multiPoint": &s.MultiPoint,
-	} {
+// checkNames rejects unknown plugins.
+func (s *pluginSets) checkNames(from External) error {
+	for point, set := range s.byPoint() {
 		seen := map[string]bool{}
 		for _, r := range set.Enabled {
-			k := plugins.Find(r.Name)
 			switch {
-			case k == nil && !slices.Contains(plugins.BuiltIn, r.Name):
+			case slices.Contains(plugins.Removed, r.Name):
+				return fmt.Errorf("%s plugin %q was invalid in version %q", point, r.Name, "kubescheduler.config.k8s.io/v1")
+			case plugins.Points[r.Name] == nil && (from == nil || !from.Has(r.Name)):
 				return fmt.Errorf("%s plugin %q does not exist", point, r.Name)
 			case seen[r.Name]:
 				return fmt.Errorf("plugin %q already registered as %q", r.Name, point)
 			case r.Weight != nil && *r.Weight < 0:
 				return fmt.Errorf("score plugin %q is configured with weight %d", r.Name, *r.Weight)
-			case point == "filter" && k != nil && k.Filter == nil, point == "score" && k != nil && k.Score == nil:
-				return fmt.Errorf("plugin %q does not extend %s plugin", r.Name, point)
 			}
 			seen[r.Name] = true
 		}
 	}
-	all := s.everywhere()
-	for name, set := range map[string]*pluginSet{
-		"PrioritySort": &s.QueueSort, "DefaultBinder": &s.Bind, "SchedulingGates": &s.PreEnqueue,
-	} {
-		if !isOn(set, nil, all, name) {
-			return fmt.Errorf("plugin %q is disabled, which this scheduler cannot do without", name)
+	return nil
+}
+
+// check rejects plugins at points that they do not have, and combinations that this scheduler does not support.
+func (s *pluginSets) check(x *externalSet, all []pluginRef) error {
+	for point, set := range s.byPoint() {
+		for _, r := range set.Enabled {
+			if point != "multiPoint" && !x.extends(r.Name, point) {
+				return fmt.Errorf("plugin %q does not extend %s plugin", r.Name, point)
+			}
+			if x.has(r.Name) && slices.Contains([]string{"placementGenerate", "placementScore", "podGroupPostFilter"}, point) {
+				return fmt.Errorf("plugin %q is enabled at %s, which this scheduler does not have for plugins of other programs", r.Name, point)
+			}
 		}
+	}
+	if err := x.one(s, all); err != nil {
+		return err
+	}
+	if !isOn(&s.PreEnqueue, nil, all, "SchedulingGates") {
+		return fmt.Errorf("plugin %q is disabled, which this scheduler cannot do without", "SchedulingGates")
 	}
 	for point, set := range map[string]*pluginSet{"reserve": &s.Reserve, "preBind": &s.PreBind} {
 		for _, name := range []string{"VolumeBinding", "DynamicResources"} {
@@ -199,10 +230,23 @@ func (s *pluginSets) check() error {
 	return nil
 }
 
+// idle returns the plugins that are enabled but have no effect here, sorted.
+func (s *pluginSets) idle() (names []string) {
+	for _, set := range s.byPoint() {
+		for _, r := range set.Enabled {
+			if slices.Contains(plugins.Idle, r.Name) && !slices.Contains(names, r.Name) {
+				names = append(names, r.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // DefaultProfile returns the filters, scores and weights of kube-scheduler's default profile. The
 // caller owns the slices.
 func DefaultProfile() framework.Profile {
-	p, err := newProfile(profileConfig{}, plugins.DefaultArgs())
+	p, err := newProfile(profileConfig{}, plugins.DefaultArgs(), nil)
 	if err != nil {
 		panic(err)
 	}

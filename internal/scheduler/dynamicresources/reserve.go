@@ -32,7 +32,7 @@ func (pl Plugin) Reserve(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) 
 		return framework.Reservation{}, success
 	}
 	return framework.Reservation{
-		PreBind: b.preBind, Waits: b.waits(), Unreserve: b.unreserve,
+		PreBind: b.preBind, Unreserve: b.unreserve,
 		Release: func() { b.release(cache.DevicesOf(c)) },
 	}, success
 }

@@ -41,11 +41,9 @@ type Reserver interface {
 
 // A Reservation is the work that a Reserver has left to do for a pod; each function may be nil.
 type Reservation struct {
-	// PreBind runs on another goroutine. The pod is bound when all PreBind functions have returned
+	// PreBind runs on a goroutine of its own. The pod is bound when all PreBind functions have returned
 	// without an error. It must not use the Cluster.
 	PreBind func(ctx context.Context) error
-	// Waits: PreBind may take longer than its requests, so it gets a goroutine of its own.
-	Waits bool
 	// Unreserve runs on another goroutine if the pod is not bound after all, and takes back the
 	// writes of PreBind. It must not use the Cluster.
 	Unreserve func(ctx context.Context)

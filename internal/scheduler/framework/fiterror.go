@@ -18,6 +18,10 @@ type FitError struct {
 	RejectedBy []Filter          // the filters that rejected the pod; empty: there are no nodes
 	PostFilter []string          // the results of PostFilter
 	Preemption string            // the result of the preemption attempt
+	// Chosen: a node was chosen, and the pod was rejected there.
+	Chosen bool
+	// Statuses are those of the rejected nodes, if the profile has an Extension.
+	Statuses map[*cache.NodeInfo]Status
 }
 
 // Error is worded like kube-scheduler's.

@@ -18,4 +18,6 @@ type Profile struct {
 	// The candidates are the nodes on which a preemption is simulated before the best of them is
 	// taken: this percentage of all nodes, but at least so many; 10 and 100 if both are zero.
 	MinCandidateNodesPercentage, MinCandidateNodesAbsolute int
+	// Extension runs plugins of another framework; nil without any.
+	Extension Extension
 }

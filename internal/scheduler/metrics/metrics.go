@@ -13,6 +13,7 @@ type Metrics struct {
 	preemptions                                prometheus.Counter
 	active, backoff, unschedulable, gated      prometheus.Gauge
 	cachedNodes, cachedPods, cachedAssumedPods prometheus.Gauge
+	calls                                      calls
 	// entered and waiting are the series in use, so that a move of a pod looks up no labels.
 	entered map[[2]string]prometheus.Counter
 	waiting map[[2]string]prometheus.Gauge
@@ -49,6 +50,7 @@ func New() *Metrics {
 		preemptions: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: "scheduler", Name: "preemption_attempts_total", Help: "Searches for a node that fits a pod after evictions.",
 		}),
+		calls:   newCalls(),
 		entered: map[[2]string]prometheus.Counter{},
 		waiting: map[[2]string]prometheus.Gauge{},
 	}
@@ -62,7 +64,7 @@ func New() *Metrics {
 func (m *Metrics) each() []prometheus.Collector {
 	return []prometheus.Collector{
 		m.attempts, m.incoming, m.attemptTook, m.pointTook, m.podTook, m.algorithmTook, m.podAttempts, m.victims,
-		m.pending, m.cached, m.rejected, m.preemptions,
+		m.pending, m.cached, m.rejected, m.preemptions, m.calls.total, m.calls.took, m.calls.pending,
 	}
 }
 

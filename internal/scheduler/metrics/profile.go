@@ -19,12 +19,13 @@ const (
 	PreScore
 	Score
 	Reserve
+	Permit
 	PreBind
 	Bind
 	points
 )
 
-var pointNames = [points]string{"PreFilter", "Filter", "PostFilter", "PreScore", "Score", "Reserve", "PreBind", "Bind"}
+var pointNames = [points]string{"PreFilter", "Filter", "PostFilter", "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind"}
 
 // A Status is the result of an extension point.
 type Status int

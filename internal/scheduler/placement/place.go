@@ -34,7 +34,13 @@ func (pl *Placer) Place(c *cache.Cluster, p *cache.PodInfo) (*cache.NodeInfo, er
 	if len(pl.feasible) == 1 {
 		return pl.feasible[0], nil
 	}
-	return pl.selectNode(c, p), nil
+	n := pl.selectNode(c, p)
+	if pl.Extension != nil {
+		if err := pl.Extension.ScoreError(); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
 }
 
 // Feasible returns the nodes among which Place would choose. They are valid until the next call of a method.
@@ -53,6 +59,9 @@ func (pl *Placer) search(c *cache.Cluster, p *cache.PodInfo, nominated *cache.No
 	}
 	start := time.Now()
 	pl.failure = nil
+	if pl.Extension != nil {
+		pl.Extension.Begin(c, p)
+	}
 	checks, rejected := pl.preFilter(c, p)
 	start = pl.Metrics.Ran(metrics.PreFilter, pl.statusOf(rejected), start)
 	if pl.failure != nil {
@@ -218,6 +227,9 @@ func (pl *Placer) selectNode(c *cache.Cluster, p *cache.PodInfo) *cache.NodeInfo
 // excluded the other nodes.
 func (pl *Placer) diagnose(c *cache.Cluster, checks []preparedFilter, among []*cache.NodeInfo, by []framework.Filter) *framework.FitError {
 	e := &framework.FitError{Nodes: c.Len(), Reasons: map[string]int{}, RejectedBy: by}
+	if pl.Extension != nil {
+		e.Statuses = map[*cache.NodeInfo]framework.Status{}
+	}
 	if rest := c.Len() - len(among); rest > 0 {
 		names := make([]string, len(by))
 		for i, f := range by {
@@ -234,6 +246,9 @@ func (pl *Placer) diagnose(c *cache.Cluster, checks []preparedFilter, among []*c
 			}
 			for _, reason := range v.Reasons {
 				e.Reasons[reason]++
+			}
+			if e.Statuses != nil {
+				e.Statuses[n] = v
 			}
 			if !v.Unresolvable && !v.Failed {
 				e.Resolvable = append(e.Resolvable, n)

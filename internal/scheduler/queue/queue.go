@@ -32,8 +32,8 @@ const (
 type Queue struct {
 	// Metrics counts the moves of pods; it may be nil.
 	Metrics *metrics.Metrics
-	// PreEnqueue reports whether to try a pod, which is gated otherwise; nil: try all.
-	PreEnqueue                 func(*cache.PodInfo) bool
+	// PreEnqueue returns the filter that does not let a pod be tried, which is gated then; nil: try it.
+	PreEnqueue                 func(*cache.PodInfo) framework.Filter
 	initialBackoff, maxBackoff time.Duration // of backoff
 	pods                       map[types.UID]*QueuedPodInfo
 	active                     podHeap
@@ -42,6 +42,8 @@ type Queue struct {
 	unschedulable              podHeap                                              // pods that did not fit, by the time of the attempt
 	rejectedBy                 map[framework.Filter]map[*QueuedPodInfo]struct{}     // unschedulable pods by the filters that rejected them; nil: there were no nodes
 	byClaim                    map[types.NamespacedName]map[*QueuedPodInfo]struct{} // gated and unschedulable pods by their ResourceClaims
+	gatedBy                    map[framework.Filter]map[*QueuedPodInfo]struct{}     // gated pods by the filter whose PreEnqueue rejects them
+	watched                    map[*QueuedPodInfo]watched                           // see Watch
 	seq                        uint64
 }
 
@@ -58,6 +60,7 @@ type QueuedPodInfo struct {
 	unschedulableSince time.Time
 	Latest             *cache.PodInfo // a newer version of an assumed pod
 	NominatedNode      string         // where it waits for its victims to leave
+	gatedBy            framework.Filter
 	indexed            *cache.PodInfo // the version by which it is in Queue.byClaim; nil: it is not there
 	heap               *podHeap
 	index              int
@@ -136,7 +139,7 @@ func (q *Queue) Refresh(p *cache.PodInfo, now time.Time) {
 // activate makes a pod active because of an event, unless it is gated.
 func (q *Queue) activate(w *QueuedPodInfo, event string) {
 	q.unindex(w)
-	if len(w.PodInfo.Pod.Spec.SchedulingGates) > 0 || q.PreEnqueue != nil && !q.PreEnqueue(w.PodInfo) {
+	if q.gated(w) {
 		q.index(w)
 		q.Metrics.Entered(metrics.Gated, event)
 		return
@@ -147,6 +150,21 @@ func (q *Queue) activate(w *QueuedPodInfo, event string) {
 	q.active.push(w)
 }
 
+// gated reports whether a pod must not be tried.
+func (q *Queue) gated(w *QueuedPodInfo) bool {
+	if len(w.PodInfo.Pod.Spec.SchedulingGates) > 0 {
+		return true
+	}
+	if q.PreEnqueue == nil {
+		return false
+	}
+	by := q.PreEnqueue(w.PodInfo)
+	if by != w.gatedBy {
+		q.gate(w, by)
+	}
+	return by != nil
+}
+
 // Delete removes a pod, if it is known.
 func (q *Queue) Delete(uid types.UID) {
 	w := q.pods[uid]
@@ -154,6 +172,7 @@ func (q *Queue) Delete(uid types.UID) {
 		return
 	}
 	delete(q.pods, uid)
+	q.gate(w, nil)
 	q.unindex(w)
 	if w.heap == &q.unschedulable {
 		q.removeUnschedulable(w)

@@ -119,4 +119,7 @@ func (q *Queue) MoveOnEvent(e *framework.ClusterEvent, now time.Time) {
 			}
 		}
 	}
+	if len(q.watched) > 0 {
+		q.noticeEvent(e)
+	}
 }

@@ -188,7 +188,6 @@ func (f Binding) Reserve(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) 
 			defer cancel()
 			return c.Objects.BindVolumes(ctx, node, choices)
 		},
-		Waits: true,
 		Release: func() {
 			for _, choice := range choices {
 				if choice.Volume != nil {

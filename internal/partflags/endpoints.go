@@ -1,4 +1,4 @@
-package main
+package partflags
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/internal/serverflags"
 )
 
-// endpointFlags are those of kube-scheduler and kube-controller-manager for their health checks, metrics and profiles.
-type endpointFlags struct {
+// Endpoints has the flags that are those of kube-scheduler and kube-controller-manager for their health checks, metrics and profiles.
+type Endpoints struct {
 	port      int
 	address   net.IP
 	endpoints controlplane.Endpoints
@@ -21,9 +21,9 @@ type endpointFlags struct {
 	profiling serverflags.Profiling
 }
 
-// register adds the flags; usual is the port of upstream's program.
-func (f *endpointFlags) register(flags *pflag.FlagSet, usual int) {
-	flags.IntVar(&f.port, "secure-port", 0, fmt.Sprintf("port of /healthz, /livez, /readyz, /metrics and /debug/ over HTTPS, such as %d (default: they are not served)", usual))
+// Register adds the flags; usual is the port of upstream's program.
+func (f *Endpoints) Register(flags *pflag.FlagSet, usual int) {
+	flags.IntVar(&f.port, "secure-port", 0, fmt.Sprintf("port of /healthz, /livez, /readyz, /metrics, /configz and /debug/ over HTTPS, such as %d (default: they are not served)", usual))
 	flags.IPVar(&f.address, "bind-address", net.IPv4zero, "address of --secure-port")
 	flags.BoolVar(&f.endpoints.NoHTTP2, "disable-http2-serving", false, "serve HTTP/1.1 only at --secure-port")
 	flags.IntVar(&f.endpoints.MaxStreams, "http2-max-streams-per-connection", 0, "how many requests a connection over HTTP/2 to --secure-port has at once (default that of Go)")
@@ -31,19 +31,19 @@ func (f *endpointFlags) register(flags *pflag.FlagSet, usual int) {
 	f.profiling.Register(flags)
 }
 
-// listen returns the endpoints, nil without a port.
-func (f *endpointFlags) listen(log *logflags.Flags) (*controlplane.Endpoints, error) {
+// Listen returns the endpoints, nil without a port. They change the verbosity of the log.
+func (f *Endpoints) Listen(log *logflags.Flags) (*controlplane.Endpoints, error) {
 	if err := f.serving.Complete(&f.endpoints.Serving); err != nil {
-		return nil, usageError{err}
+		return nil, UsageError{err}
 	}
 	if f.endpoints.MaxStreams < 0 {
-		return nil, usageError{fmt.Errorf("--http2-max-streams-per-connection=%d: want 0 or more", f.endpoints.MaxStreams)}
+		return nil, UsageError{fmt.Errorf("--http2-max-streams-per-connection=%d: want 0 or more", f.endpoints.MaxStreams)}
 	}
 	if f.port == 0 {
 		return nil, nil
 	}
 	if f.port < 0 || f.port > 65535 {
-		return nil, usageError{fmt.Errorf("--secure-port=%d: must be between 0 and 65535", f.port)}
+		return nil, UsageError{fmt.Errorf("--secure-port=%d: must be between 0 and 65535", f.port)}
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(f.address.String(), strconv.Itoa(f.port)))
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package partflags
 
 import (
 	"time"
@@ -7,31 +7,32 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// electFlags are kube-controller-manager's for leader election.
-type electFlags struct {
-	on     bool
+// Elect has the flags that are kube-controller-manager's for leader election.
+type Elect struct {
+	On     bool
 	timing leader.Timing
 }
 
-func (f *electFlags) register(flags *pflag.FlagSet, byDefault bool, what string) {
-	flags.BoolVar(&f.on, "leader-elect", byDefault, what)
+// Register adds the flags.
+func (f *Elect) Register(flags *pflag.FlagSet, byDefault bool, what string) {
+	flags.BoolVar(&f.On, "leader-elect", byDefault, what)
 	flags.DurationVar(&f.timing.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "time after which other processes may take over a lease that is not renewed")
 	flags.DurationVar(&f.timing.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "time after which a leader that cannot renew its lease stops")
 	flags.DurationVar(&f.timing.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "pause between attempts to acquire or renew the lease")
 }
 
-// elect gives the timing, nil if there is no election.
-func (f *electFlags) elect() (*leader.Timing, error) {
-	if !f.on {
+// Timing returns the timing, nil if there is no election.
+func (f *Elect) Timing() (*leader.Timing, error) {
+	if !f.On {
 		return nil, nil
 	}
 	if err := f.timing.Check(); err != nil {
-		return nil, usageError{err}
+		return nil, UsageError{err}
 	}
 	return &f.timing, nil
 }
 
-// registerPart is for the parts that run against any API server.
-func (f *electFlags) registerPart(flags *pflag.FlagSet) {
-	f.register(flags, true, "work only while holding the lease, so that several may run")
+// RegisterPart is for the parts that run against any API server.
+func (f *Elect) RegisterPart(flags *pflag.FlagSet) {
+	f.Register(flags, true, "work only while holding the lease, so that several may run")
 }
