@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/internal/node/admission"
 	"fairlead.dev/internal/node/dependencies"
+	"fairlead.dev/internal/node/eviction"
 	"fairlead.dev/internal/node/lifecycle"
 )
 
@@ -54,6 +55,9 @@ func (k *kubelet) decide(r *admission.Request) admission.Result {
 	if p == nil || p.admitted && r.Attempt == admission.Admit {
 		return admission.Result{}
 	}
+	if no := k.refuses(r); no.Reason != "" {
+		return no
+	}
 	r.Allocation, r.Taints, r.Residents = &p.allocation, k.mu.taints, k.residents(r.Pod.UID)
 	result := r.Decide()
 	switch {
@@ -66,13 +70,32 @@ func (k *kubelet) decide(r *admission.Request) admission.Result {
 	return result
 }
 
+// refuses returns why the node takes no pod like this one at present: it is under pressure, or shuts down. k.mu is held.
+func (k *kubelet) refuses(r *admission.Request) admission.Result {
+	if r.Attempt == admission.Resize {
+		return admission.Result{}
+	}
+	if k.mu.shutdown.ends() {
+		return admission.Result{Reason: shutdownEvent, Message: "Pod was rejected as the node is shutting down."}
+	}
+	if len(k.mu.under) == 0 {
+		return admission.Result{}
+	}
+	lack := &corev1.Taint{Key: corev1.TaintNodeMemoryPressure, Effect: corev1.TaintEffectNoSchedule}
+	why := eviction.Rejection(k.mu.under, admission.QOSClass(r.Pod), admission.IsCritical(r.Pod), admission.Tolerates(r.Pod, lack))
+	if why == "" {
+		return admission.Result{}
+	}
+	return admission.Result{Reason: eviction.Reason, Message: why}
+}
+
 // residents returns the node's admitted pods that have not ended, except one. k.mu is held; so below.
 func (k *kubelet) residents(but types.UID) iter.Seq[admission.Resident] {
 	return func(yield func(admission.Resident) bool) {
 		for uid, p := range k.mu.pods {
 			v := p.view()
 			if uid != but && (p.admitted || v.Status.StartTime != nil) && !lifecycle.IsOver(&p.latest.Status) &&
-				!yield(admission.Resident{Pod: v, Allocation: &p.allocation, Preempted: !p.preempted.IsZero()}) {
+				!yield(admission.Resident{Pod: v, Allocation: &p.allocation, Preempted: p.ending != nil}) {
 				return
 			}
 		}
@@ -83,25 +106,38 @@ func (k *kubelet) residents(but types.UID) iter.Seq[admission.Resident] {
 func (k *kubelet) preempt(victims []*corev1.Pod) {
 	now := time.Now()
 	for _, v := range victims {
-		p := k.mu.pods[v.UID]
-		p.preempted = now
-		k.work.Add(podKey{k, v.UID})
-		if k.options.Events != NoEvents {
-			k.recorder.Event(p.latest, corev1.EventTypeWarning, lifecycle.Preempting, lifecycle.PreemptionMessage)
-		}
+		k.end(k.mu.pods[v.UID], lifecycle.Preemption(v, now), lifecycle.Preempting)
 	}
 }
 
-// retryPreempting queues the pods that wait for preempted ones, since a pod has ended.
-func (k *kubelet) retryPreempting() {
+// end ends a pod, with an event of that reason unless it is empty.
+func (k *kubelet) end(p *pod, e *lifecycle.Ending, event string) {
+	p.ending = e
+	k.work.Add(podKey{k, p.latest.UID})
+	if event != "" && k.options.Events != NoEvents {
+		k.recorder.Event(p.latest, corev1.EventTypeWarning, event, "%s", e.Message)
+	}
+}
+
+// podEnded queues the work that waits for the end of a pod: the pods that wait for preempted ones, and the supervision.
+func (k *kubelet) podEnded() {
 	for _, uid := range k.mu.awaitingPreemption {
 		k.work.Add(podKey{k, uid})
 	}
 	k.mu.awaitingPreemption = nil
+	if k.mu.supervised {
+		k.supervision.Add(k)
+	}
 }
 
 // allocatable returns the allocatable resources of the node, as long as its Node object has not been changed.
 func (k *kubelet) allocatable() corev1.ResourceList {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s := &k.mu.settings; s.config != nil {
+		_, list := s.limits(k.capacity)
+		return list
+	}
 	t := k.template
 	if t == nil || len(t.Status.Allocatable) == 0 {
 		return k.capacity

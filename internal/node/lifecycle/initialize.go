@@ -80,6 +80,6 @@ func isInitialized(spec *corev1.Container, c *corev1.ContainerStatus) bool {
 
 // initLifespan returns the lifespan of an init container.
 func (s *scenario) initLifespan(pod *corev1.Pod, c *corev1.Container, restarts int32) lifespan {
-	of := scenario{ends: true, initial: true, images: s.images}
+	of := scenario{ends: true, initial: true, images: s.images, exceeds: s.exceeds}
 	return of.lifespan(pod, c, restarts)
 }

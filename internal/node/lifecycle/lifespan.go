@@ -16,9 +16,22 @@ type lifespan struct {
 	exit   images.Exit
 }
 
-// lifespan returns the lifespan of a container after a number of restarts: the one that annotations declare, else that of its
-// image, else the prediction of its command, else the assumption.
+// lifespan returns the lifespan of a container after a number of restarts, which the limit of its memory may end.
 func (s *scenario) lifespan(pod *corev1.Pod, c *corev1.Container, restarts int32) lifespan {
+	co := s.declared(pod, c, restarts)
+	limit, limited := c.Resources.Limits[corev1.ResourceMemory]
+	if !limited || s.exceeds == nil || limit.IsZero() {
+		return co
+	}
+	if after, ok := s.exceeds(pod, c, limit); ok && (!co.ends || after < co.runFor) {
+		co = lifespan{ends: true, runFor: after, exit: images.Exit{Code: killed, Reason: "OOMKilled"}}
+	}
+	return co
+}
+
+// declared returns the lifespan that annotations declare, else that of the container's image, else the prediction of its
+// command, else the assumption.
+func (s *scenario) declared(pod *corev1.Pod, c *corev1.Container, restarts int32) lifespan {
 	co := lifespan{ends: s.ends, runFor: s.runFor, exit: images.Exit{Code: s.exitCode}}
 	endDeclared, exitDeclared := s.endDeclared, s.codeDeclared
 	if !endDeclared {

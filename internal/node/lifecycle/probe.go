@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Annotations of pods that declare the outcomes of probes; see the package documentation of node.
@@ -119,6 +120,13 @@ func (p probes) ends() (time.Duration, bool) {
 		return 0, false
 	}
 	return p.liveness.reaches(false, from)
+}
+
+// kills reports whether a probe has ended the container, and no other cause, such as its memory limit or the exit code of its
+// command.
+func (p probes) kills(end *corev1.ContainerStateTerminated) bool {
+	after, ok := p.ends()
+	return ok && end.Reason == "Error" && !end.FinishedAt.Before(&metav1.Time{Time: end.StartedAt.Add(after).Truncate(time.Second)})
 }
 
 // look returns whether a container has started and is ready after running for a time, and how long after its start

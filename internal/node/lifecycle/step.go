@@ -21,7 +21,7 @@ type Lifecycle interface {
 type Facts struct {
 	Host, Pod addresses.Both // the addresses of the node and of the pod
 	Ends      time.Time      // when its containers exit, more precisely than the whole seconds of the status; zero if not known
-	Preempted time.Time      // when it was preempted; zero if it was not
+	Ending    *Ending        // nil unless the node ends the pod
 	Choice    *stage.Choice  // the stage chosen for the pod
 	Node      Node
 }
