@@ -156,6 +156,7 @@ var nodeFloors = map[string]int{
 	"volumes":       1,
 	"kubelet":       2,
 	"lifecycle":     2,
+	"numa":          1,
 }
 
 // watchcacheFloors gives each folder of internal/watchcache its floor inside the room.

@@ -1,9 +1,11 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,6 +61,9 @@ func (k *kubelet) decide(r *admission.Request) admission.Result {
 		return no
 	}
 	r.Allocation, r.Taints, r.Residents = &p.allocation, k.mu.taints, k.residents(r.Pod.UID)
+	if no := k.allocate(r); no.Reason != "" {
+		return no
+	}
 	result := r.Decide()
 	switch {
 	case result.Preempts:
@@ -67,7 +72,39 @@ func (k *kubelet) decide(r *admission.Request) admission.Result {
 	case result.Reason == "":
 		p.admitted = true
 	}
+	if k.mu.settings.numa != nil && !p.admitted {
+		k.mu.settings.numa.Release(r.Pod.UID)
+	}
 	return result
+}
+
+// allocate allocates CPUs, memory and devices of the machine to a pod, as far as policies act, or returns why it is refused. A
+// manager that has just been made first gets the pods that run. k.mu is held.
+func (k *kubelet) allocate(r *admission.Request) admission.Result {
+	m, fresh := k.mu.settings.managed(k.capacity)
+	if m == nil || r.Attempt == admission.Resize {
+		return admission.Result{}
+	}
+	if fresh {
+		var run []*corev1.Pod
+		for p := range k.residents(r.Pod.UID) {
+			run = append(run, p.Pod)
+		}
+		slices.SortFunc(run, func(a, b *corev1.Pod) int {
+			switch {
+			case a.Status.StartTime.Before(b.Status.StartTime):
+				return -1
+			case b.Status.StartTime.Before(a.Status.StartTime):
+				return 1
+			}
+			return cmp.Compare(a.UID, b.UID)
+		})
+		for _, p := range run {
+			m.Admit(p)
+		}
+	}
+	reason, message := m.Admit(r.Pod)
+	return admission.Result{Reason: reason, Message: message}
 }
 
 // refuses returns why the node takes no pod like this one at present: it is under pressure, or shuts down. k.mu is held.
@@ -119,8 +156,11 @@ func (k *kubelet) end(p *pod, e *lifecycle.Ending, event string) {
 	}
 }
 
-// podEnded queues the work that waits for the end of a pod: the pods that wait for preempted ones, and the supervision.
-func (k *kubelet) podEnded() {
+// podEnded frees what a pod that has ended had of the machine, and queues the work that waits for its end: the pods that wait for preempted ones, and the supervision.
+func (k *kubelet) podEnded(uid types.UID) {
+	if m := k.mu.settings.numa; m != nil {
+		m.Release(uid)
+	}
 	for _, uid := range k.mu.awaitingPreemption {
 		k.work.Add(podKey{k, uid})
 	}
@@ -134,7 +174,7 @@ func (k *kubelet) podEnded() {
 func (k *kubelet) allocatable() corev1.ResourceList {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if s := &k.mu.settings; s.config != nil {
+	if s := &k.mu.settings; s.config != nil || s.machine != nil {
 		_, list := s.limits(k.capacity)
 		return list
 	}

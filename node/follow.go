@@ -187,7 +187,7 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 	ended := lifecycle.IsOver(&latest.Status)
 	if ended {
 		k.objects.Release(&p.objects, latest)
-		k.podEnded()
+		k.podEnded(latest.UID)
 	}
 	if ended && p.ip.IsValid() {
 		k.mu.ips.Free(p.ip) // the status keeps it
@@ -214,7 +214,7 @@ func (k *kubelet) forget(uid types.UID) {
 	if p := k.mu.pods[uid]; p != nil {
 		delete(k.mu.pods, uid)
 		k.objects.Release(&p.objects, p.latest)
-		k.podEnded()
+		k.podEnded(uid)
 		p.news()
 		k.mu.ips.Free(p.ip)
 		k.endWithLastPod()

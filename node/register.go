@@ -258,7 +258,7 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 		boot = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s/%d", k.name, k.mu.boots)))
 	}
 	capacity, allocatable := k.mu.settings.limits(k.capacity)
-	conditions, pulled, configured := k.conditions(now), k.mu.images.Report(), k.mu.settings.config != nil
+	conditions, pulled, configured := k.conditions(now), k.mu.images.Report(), k.mu.settings.config != nil || k.mu.settings.machine != nil
 	k.mu.Unlock()
 	s := corev1.NodeStatus{
 		Capacity:        capacity,

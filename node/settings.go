@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/internal/node/eviction"
 	"fairlead.dev/internal/node/kubeletconfig"
+	"fairlead.dev/internal/node/numa"
 )
 
 // KubeletConfigAnnotation of a Node is the KubeletConfiguration of its kubelet, in YAML or JSON.
@@ -18,11 +19,17 @@ const KubeletConfigAnnotation = kubeletconfig.Annotation
 // ephemeral-storage=80Gi,processes=30000.
 const SystemUsageAnnotation = "fairlead.dev/system-usage"
 
+// MachineAnnotation of a Node is its hardware, in YAML or JSON: the NUMA nodes with their CPUs, memory and devices.
+const MachineAnnotation = numa.Annotation
+
 // settings are those of a node's annotations.
 type settings struct {
-	configText, usageText string
-	config                *kubeletconfig.Config // nil for the default
-	usage                 eviction.Usage        // of the system
+	configText, usageText, machineText string
+
+	config  *kubeletconfig.Config // nil for the default
+	usage   eviction.Usage        // of the system
+	machine *numa.Machine         // nil for one that is not declared
+	numa    *numa.Manager         // nil until the first pod is admitted, and if no policy acts
 }
 
 // kubelet returns the configuration.
@@ -36,14 +43,11 @@ func (s *settings) kubelet() *kubeletconfig.Config {
 // read takes over the annotations of a Node that have changed. A value that cannot be read is an error, and the former
 // one stays.
 func (s *settings) read(annotations map[string]string) (changed bool, err error) {
-	if text := annotations[KubeletConfigAnnotation]; text != s.configText {
-		s.configText, changed = text, true
-		config := (*kubeletconfig.Config)(nil)
-		if text != "" {
-			config, err = readKubeletConfig(text)
-		}
-		if err == nil {
-			s.config = config
+	if text, machine := annotations[KubeletConfigAnnotation], annotations[MachineAnnotation]; text != s.configText || machine != s.machineText {
+		s.configText, s.machineText, changed = text, machine, true
+		next, invalid := readKubelet(text, machine)
+		if err = invalid; err == nil {
+			s.config, s.machine, s.numa = next.config, next.machine, nil
 		}
 	}
 	if text := annotations[SystemUsageAnnotation]; text != s.usageText {
@@ -58,16 +62,26 @@ func (s *settings) read(annotations map[string]string) (changed bool, err error)
 	return changed, err
 }
 
-// readKubeletConfig also checks the parts that other packages read.
-func readKubeletConfig(text string) (*kubeletconfig.Config, error) {
-	config, err := kubeletconfig.Parse([]byte(text))
+// readKubelet reads a configuration and a machine, and whether a kubelet starts with them.
+func readKubelet(config, machine string) (s settings, err error) {
+	if machine != "" {
+		if s.machine, err = numa.Parse([]byte(machine)); err != nil {
+			return s, invalidAnnotation{MachineAnnotation, err}
+		}
+	}
+	if config == "" {
+		return s, nil
+	}
+	if s.config, err = kubeletconfig.Parse([]byte(config)); err == nil {
+		_, err = eviction.New(s.config)
+	}
 	if err == nil {
-		_, err = eviction.New(config)
+		_, err = numa.New(s.machine, nil, s.config)
 	}
 	if err != nil {
-		return nil, invalidAnnotation{KubeletConfigAnnotation, err}
+		return s, invalidAnnotation{KubeletConfigAnnotation, err}
 	}
-	return config, nil
+	return s, nil
 }
 
 func readUsage(text string) (u eviction.Usage, err error) {
@@ -101,12 +115,32 @@ func (e errUsage) Error() string {
 	return string(e) + ": want memory, ephemeral-storage or processes, and an amount"
 }
 
+// managed returns the manager of the machine's CPUs, memory and devices; nil if no policy acts. fresh reports that it has just
+// been made and knows no pods.
+func (s *settings) managed(capacity corev1.ResourceList) (m *numa.Manager, fresh bool) {
+	if s.numa != nil {
+		return s.numa, false
+	}
+	if s.config == nil && s.machine == nil || !numa.Acts(s.machine, s.kubelet()) {
+		return nil, false
+	}
+	m, err := numa.New(s.machine, capacity, s.kubelet())
+	if err != nil {
+		return nil, false // readKubelet has checked it
+	}
+	s.numa = m
+	return m, true
+}
+
 // limits returns the capacity of a node and its allocatable resources. With a configuration of its own a node keeps back
 // the reserved resources and those of the hard eviction thresholds.
 func (s *settings) limits(capacity corev1.ResourceList) (all, allocatable corev1.ResourceList) {
 	all = capacity.DeepCopy()
+	if s.machine != nil {
+		maps.Copy(all, s.machine.Capacity())
+	}
 	if s.config == nil {
-		return all, capacity.DeepCopy()
+		return all, all.DeepCopy()
 	}
 	if n := s.config.MaxPods; n > 0 {
 		all[corev1.ResourcePods] = *resource.NewQuantity(int64(n), resource.DecimalSI)

@@ -113,9 +113,10 @@ func (k *kubelet) observations(pods []*eviction.Pod) eviction.Observations {
 	left := func(capacity, used int64) eviction.Observation {
 		return eviction.Observation{Available: max(0, capacity-used), Capacity: capacity}
 	}
-	memory := k.capacity.Memory().Value()
+	capacity, _ := k.mu.settings.limits(k.capacity)
+	memory := capacity.Memory().Value()
 	reserved := config.Reserved(corev1.ResourceMemory)
-	disk := left(k.capacity.StorageEphemeral().Value(), sum.Storage)
+	disk := left(capacity.StorageEphemeral().Value(), sum.Storage)
 	return eviction.Observations{
 		eviction.Memory:            left(memory, sum.Memory),
 		eviction.AllocatableMemory: left(memory-reserved.Value(), ofPods.Memory),

@@ -18,10 +18,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/internal/node/kubeletconfig"
+	"fairlead.dev/internal/node/numa"
 )
 
-// LoadTemplate reads a Node for Options.Template from a YAML file. A second document may be the KubeletConfiguration of
-// the nodes; it becomes the annotation KubeletConfigAnnotation.
+// LoadTemplate reads a Node for Options.Template from a YAML file. Further documents may be the KubeletConfiguration
+// and the Machine of the nodes, which become the annotations KubeletConfigAnnotation and MachineAnnotation.
 func LoadTemplate(file string) (*corev1.Node, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -55,30 +56,15 @@ func readTemplate(n *corev1.Node, doc []byte) error {
 		return err
 	}
 	switch t.Kind {
-	case kubeletconfig.Kind:
+	case kubeletconfig.Kind, numa.Kind:
 		text, err := yaml.YAMLToJSONStrict(doc)
-		if err != nil {
-			return err
-		}
-		if n.Annotations == nil {
-			n.Annotations = map[string]string{}
-		}
-		n.Annotations[KubeletConfigAnnotation] = string(text)
-		return nil
+		name := map[string]string{kubeletconfig.Kind: KubeletConfigAnnotation, numa.Kind: MachineAnnotation}[t.Kind]
+		metav1.SetMetaDataAnnotation(&n.ObjectMeta, name, string(text))
+		return err
 	case "Node", "":
-		config := n.Annotations[KubeletConfigAnnotation]
-		if err := yaml.UnmarshalStrict(doc, n); err != nil {
-			return err
-		}
-		if config != "" {
-			if n.Annotations == nil {
-				n.Annotations = map[string]string{}
-			}
-			n.Annotations[KubeletConfigAnnotation] = config
-		}
-		return nil
+		return yaml.UnmarshalStrict(doc, n) // annotations of other documents stay
 	}
-	return fmt.Errorf("kind %s: want Node or %s", t.Kind, kubeletconfig.Kind)
+	return fmt.Errorf("kind %s: want Node, %s or %s", t.Kind, kubeletconfig.Kind, numa.Kind)
 }
 
 // ParseCapacity reads quantities by resource: cpu=8, memory=32Gi, example.com/gpu=2.

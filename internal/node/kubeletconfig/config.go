@@ -42,6 +42,13 @@ type Config struct {
 	MaxPods        int32   `json:"maxPods,omitempty"`
 
 	CrashLoopBackOff CrashLoopBackOff `json:"crashLoopBackOff,omitempty"`
+
+	CPUManagerPolicy        string            `json:"cpuManagerPolicy,omitempty"`
+	CPUManagerPolicyOptions map[string]string `json:"cpuManagerPolicyOptions,omitempty"`
+	MemoryManagerPolicy     string            `json:"memoryManagerPolicy,omitempty"`
+	ReservedMemory          []ReservedMemory  `json:"reservedMemory,omitempty"`
+	TopologyManagerPolicy   string            `json:"topologyManagerPolicy,omitempty"`
+	TopologyManagerScope    string            `json:"topologyManagerScope,omitempty"`
 }
 
 // PriorityGrace is the time that a shutdown gives to pods of a priority and above.
@@ -88,6 +95,7 @@ func defaulted(c *Config) *Config {
 		c.CrashLoopBackOff.MaxContainerRestartPeriod = &metav1.Duration{Duration: 5 * time.Minute}
 	}
 	hard := map[string]string{"memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%", "imagefs.available": "15%", "imagefs.inodesFree": "5%"}
+	c.defaultManagers()
 	switch {
 	case c.EvictionHard == nil:
 		c.EvictionHard = hard
@@ -126,6 +134,7 @@ func (c *Config) validate() (errs field.ErrorList) {
 	if m := c.CrashLoopBackOff.MaxContainerRestartPeriod; m != nil && (m.Duration < time.Second || m.Duration > 5*time.Minute) {
 		invalid("crashLoopBackOff.maxContainerRestartPeriod", m.Duration.String(), "must be between 1s and 5m0s")
 	}
+	errs = append(errs, c.validateManagers()...)
 	if c.MaxPods < 0 {
 		invalid("maxPods", c.MaxPods, "must not be negative")
 	}
