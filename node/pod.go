@@ -24,8 +24,9 @@ type pod struct {
 	ending     *lifecycle.Ending // nil unless the node ends it
 	plays      bool              // its usage is declared
 	allocation admission.Allocation
-	// choice and released are owned by the worker that holds the pod in the queue work.
+	// choice, backOff and released are owned by the worker that holds the pod in the queue work.
 	choice   stage.Choice
+	backOff  lifecycle.BackOff
 	released bool
 	// changed is closed by the next version; nil as long as no caller waits for it.
 	changed chan struct{}

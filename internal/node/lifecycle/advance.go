@@ -95,7 +95,7 @@ func startOrProceed(pod *corev1.Pod, s scenario, host, ip addresses.Both, st tra
 		return st
 	}
 	setIP(pod, new, host, ip)
-	if !IsStarted(old) {
+	if !IsStarted(old) || isRestarting(old) {
 		failed := false
 		if st.next, failed = startContainers(pod, new, s, now); failed {
 			finish(pod, new, now)

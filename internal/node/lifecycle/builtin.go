@@ -30,7 +30,7 @@ type BuiltIn struct {
 // Next implements Lifecycle.
 func (b *BuiltIn) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.Time) (Step, error) {
 	sc := newScenario(pod, b.Images, b.StartAfter, b.RunFor)
-	sc.exceeds = b.Exceeds
+	sc.exceeds, sc.backOff, sc.restartPeriod = b.Exceeds, f.BackOff, f.RestartPeriod
 	sc.ending = f.Ending
 	pulled := sc.prepareImages(pod, f.Node)
 	if !IsOver(&pod.Status) && pod.DeletionTimestamp == nil && sc.ending == nil {

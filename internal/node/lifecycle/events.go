@@ -103,11 +103,13 @@ func (e *events) probes(sc scenario) {
 	if sc.startup == nil && sc.readiness == nil && sc.liveness == nil && sc.images == nil {
 		return
 	}
-	for i := range e.pod.Spec.Containers {
-		if i >= len(e.before.ContainerStatuses) || i >= len(e.after.ContainerStatuses) {
-			return
-		}
-		old, now, p := &e.before.ContainerStatuses[i], &e.after.ContainerStatuses[i], sc.probes(e.pod, &e.pod.Spec.Containers[i])
+	e.probesOf(sc, e.pod.Spec.InitContainers, e.before.InitContainerStatuses, e.after.InitContainerStatuses)
+	e.probesOf(sc, e.pod.Spec.Containers, e.before.ContainerStatuses, e.after.ContainerStatuses)
+}
+
+func (e *events) probesOf(sc scenario, specs []corev1.Container, before, after []corev1.ContainerStatus) {
+	for i := range min(len(specs), len(before), len(after)) {
+		old, now, p := &before[i], &after[i], sc.probes(e.pod, &specs[i])
 		end := now.State.Terminated
 		if end == nil {
 			end = now.LastTerminationState.Terminated

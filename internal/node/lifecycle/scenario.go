@@ -41,10 +41,12 @@ type scenario struct {
 
 	startup, readiness, liveness *probeOutcome // nil: not declared
 
-	errors    dependencies.Errors
-	admission admission.Result                                                              // of a new pod, or of a resize
-	ending    *Ending                                                                       // nil unless the node ends the pod
-	exceeds   func(*corev1.Pod, *corev1.Container, resource.Quantity) (time.Duration, bool) // see BuiltIn.Exceeds
+	errors        dependencies.Errors
+	admission     admission.Result // of a new pod, or of a resize
+	restartPeriod time.Duration    // see Facts; so backOff
+	backOff       *BackOff
+	ending        *Ending                                                                       // nil unless the node ends the pod
+	exceeds       func(*corev1.Pod, *corev1.Container, resource.Quantity) (time.Duration, bool) // see BuiltIn.Exceeds
 }
 
 // newScenario returns the course of a pod. startAfter is how long pods take to start, runFor how long those run that
