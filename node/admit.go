@@ -208,5 +208,30 @@ func (k *kubelet) Dependencies(ctx context.Context, pod *corev1.Pod) (errors dep
 			k.recorder.Event(pod, corev1.EventTypeWarning, "FailedMount", "%s", m)
 		}
 	}
+	k.waitForMounts(p, pod, errors)
 	return errors, true
+}
+
+// mountTimeout is how long a kubelet waits for the volumes of a pod before it says so and tries again.
+const mountTimeout = 2*time.Minute + 3*time.Second
+
+// waitForMounts writes an event each time that a pod has waited for its volumes in vain.
+func (k *kubelet) waitForMounts(p *pod, of *corev1.Pod, errors dependencies.Errors) {
+	if errors.Mounts == nil {
+		p.mounting = time.Time{}
+		return
+	}
+	now := time.Now()
+	switch {
+	case p.mounting.IsZero():
+		p.mounting = now
+	case now.Sub(p.mounting) < mountTimeout:
+		return
+	default:
+		p.mounting = now
+		if errors.Overdue != "" && k.options.Events != NoEvents {
+			k.recorder.Event(of, corev1.EventTypeWarning, "FailedMount", "%s", errors.Overdue)
+		}
+	}
+	k.work.AddAfter(podKey{k, of.UID}, mountTimeout)
 }

@@ -24,10 +24,11 @@ type pod struct {
 	ending     *lifecycle.Ending // nil unless the node ends it
 	plays      bool              // its usage is declared
 	allocation admission.Allocation
-	// choice, backOff and released are owned by the worker that holds the pod in the queue work.
+	// choice, backOff, released and mounting are owned by the worker that holds the pod in the queue work.
 	choice   stage.Choice
 	backOff  lifecycle.BackOff
 	released bool
+	mounting time.Time // since when it waits for its volumes, or since the last event about that; zero if it does not
 	// changed is closed by the next version; nil as long as no caller waits for it.
 	changed chan struct{}
 	ends    time.Time       // when its containers exit, more precisely than the whole seconds of the status

@@ -19,6 +19,7 @@ import (
 // bubble is a control plane with one node in a bubble, seen by a client.
 type bubble struct {
 	*testing.T
+	client *client.Client
 	nodes  client.Resource[*corev1.Node]
 	pods   client.Resource[*corev1.Pod]
 	events client.Resource[*corev1.Event]
@@ -28,7 +29,7 @@ type bubble struct {
 func inBubble(t *testing.T, annotations map[string]string, test func(b *bubble)) {
 	synctest.Test(t, func(t *testing.T) {
 		c := testenv.New(t, testenv.Options{Bubble: true, Nodes: 1}).Client(t)
-		b := &bubble{t, client.For[*corev1.Node](c), client.For[*corev1.Pod](c).Namespace("default"), client.For[*corev1.Event](c).Namespace("default")}
+		b := &bubble{t, c, client.For[*corev1.Node](c), client.For[*corev1.Pod](c).Namespace("default"), client.For[*corev1.Event](c).Namespace("default")}
 		await(t, b.nodes, "node-1", "ready", ready)
 		b.annotate(annotations)
 		time.Sleep(time.Second)

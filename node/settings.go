@@ -2,7 +2,6 @@ package node
 
 import (
 	"maps"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,7 +16,7 @@ const KubeletConfigAnnotation = kubeletconfig.Annotation
 
 // SystemUsageAnnotation of a Node is the usage of its machine beside that of its pods: memory=200Gi,
 // ephemeral-storage=80Gi,processes=30000.
-const SystemUsageAnnotation = "fairlead.dev/system-usage"
+const SystemUsageAnnotation = eviction.SystemAnnotation
 
 // MachineAnnotation of a Node is its hardware, in YAML or JSON: the NUMA nodes with their CPUs, memory and devices.
 const MachineAnnotation = numa.Annotation
@@ -52,11 +51,11 @@ func (s *settings) read(annotations map[string]string) (changed bool, err error)
 	}
 	if text := annotations[SystemUsageAnnotation]; text != s.usageText {
 		s.usageText, changed = text, true
-		usage, invalid := readUsage(text)
+		usage, invalid := eviction.ParseUsage(text)
 		if invalid == nil {
 			s.usage = usage
 		} else {
-			err = invalid
+			err = invalidAnnotation{SystemUsageAnnotation, invalid}
 		}
 	}
 	return changed, err
@@ -84,22 +83,6 @@ func readKubelet(config, machine string) (s settings, err error) {
 	return s, nil
 }
 
-func readUsage(text string) (u eviction.Usage, err error) {
-	for item := range strings.SplitSeq(text, ",") {
-		if item = strings.TrimSpace(item); item == "" {
-			continue
-		}
-		name, amount, _ := strings.Cut(item, "=")
-		to := map[string]*int64{"memory": &u.Memory, "ephemeral-storage": &u.Storage, "processes": &u.Processes}[name]
-		q, err := resource.ParseQuantity(amount)
-		if err != nil || to == nil || q.Sign() < 0 {
-			return u, invalidAnnotation{SystemUsageAnnotation, errUsage(item)}
-		}
-		*to = q.Value()
-	}
-	return u, nil
-}
-
 // invalidAnnotation is the error of an annotation of a Node.
 type invalidAnnotation struct {
 	name string
@@ -107,13 +90,6 @@ type invalidAnnotation struct {
 }
 
 func (e invalidAnnotation) Error() string { return e.name + ": " + e.err.Error() }
-
-// errUsage is the error of a part of a usage.
-type errUsage string
-
-func (e errUsage) Error() string {
-	return string(e) + ": want memory, ephemeral-storage or processes, and an amount"
-}
 
 // managed returns the manager of the machine's CPUs, memory and devices; nil if no policy acts. fresh reports that it has just
 // been made and knows no pods.

@@ -20,9 +20,6 @@ const (
 	evictionPause  = time.Second
 )
 
-// maxProcesses is the number of processes that a node can have, as on a Linux machine of 64 bits.
-const maxProcesses = 4194304
-
 // supervised is the state of a node's supervision.
 type supervised struct {
 	manager *eviction.Manager
@@ -122,7 +119,7 @@ func (k *kubelet) observations(pods []*eviction.Pod) eviction.Observations {
 		eviction.AllocatableMemory: left(memory-reserved.Value(), ofPods.Memory),
 		eviction.NodeFS:            disk,
 		eviction.ImageFS:           disk,
-		eviction.PID:               left(maxProcesses, sum.Processes),
+		eviction.PID:               left(eviction.MaxProcesses, sum.Processes),
 	}
 }
 

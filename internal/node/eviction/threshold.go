@@ -27,6 +27,9 @@ const (
 	PID               Signal = "pid.available"
 )
 
+// MaxProcesses is the number of processes that a node can have, as on a Linux machine of 64 bits.
+const MaxProcesses = 4194304
+
 // Resources for which there are no names in the API.
 const (
 	inodes corev1.ResourceName = "inodes"
