@@ -55,7 +55,7 @@ func TestTopology(t *testing.T) {
 		noMemory   = "UnexpectedAdmissionError: Pod was rejected: Allocate failed due to [memorymanager] failed to get the default NUMA affinity, no NUMA nodes with enough memory is available, which is unexpected"
 		extend     = "UnexpectedAdmissionError: Pod was rejected: Allocate failed due to [memorymanager] failed to find NUMA nodes to extend the current topology hint, which is unexpected"
 		runs       = ""
-		gone       = "gone" // the pod of the name ends
+		ends       = "ends" // the pod of the name ends
 		none       = "none"
 		best       = "best-effort"
 		restricted = "restricted"
@@ -74,9 +74,9 @@ func TestTopology(t *testing.T) {
 		steps         []step
 	}{
 		{none, "container", []step{one("a", threads, 3, 1, 0), one("b", runs, 10, 1, 3), one("c", physical, 6, 1, 0), one("d", devices, 2, 1, 2), one("f", noMemory, 2, 80, 0), one("e", runs, 4, 1, 1)}},
-		{best, "container", []step{one("a", runs, 10, 40, 0), one("b", extend, 2, 30, 0), {name: "a", want: gone}, one("c", runs, 2, 30, 0)}},
+		{best, "container", []step{one("a", runs, 10, 40, 0), one("b", extend, 2, 30, 0), {name: "a", want: ends}, one("c", runs, 2, 30, 0)}},
 		{restricted, "container", []step{
-			one("a", runs, 10, 1, 0), {name: "a", want: gone}, // no machine of this kind has 10 CPUs in one NUMA node, so two are preferred
+			one("a", runs, 10, 1, 0), {name: "a", want: ends}, // no machine of this kind has 10 CPUs in one NUMA node, so two are preferred
 			one("b", runs, 4, 1, 0), one("c", runs, 4, 1, 0), one("d", affinity, 6, 1, 0), one("e", runs, 4, 1, 0)}},
 		{single, "container", []step{
 			one("a", affinity, 10, 1, 0), one("b", affinity, 2, 40, 0), one("c", affinity, 2, 1, 3),
@@ -106,11 +106,11 @@ func TestTopology(t *testing.T) {
 			}
 			pods := client.For[*corev1.Pod](env.Client).Namespace("default")
 			for _, s := range tc.steps {
-				if s.want == gone {
+				if s.want == ends {
 					if err := pods.Delete(t.Context(), s.name); err != nil {
 						t.Fatal(err)
 					}
-					await(t, pods, s.name, "over", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
+					gone(t, pods, s.name)
 					continue
 				}
 				p := boundPod(s.name, "node-1", corev1.RestartPolicyAlways)
