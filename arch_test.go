@@ -143,19 +143,22 @@ var storageFloors = map[string]int{
 
 // nodeFloors gives each folder of internal/node its floor inside the room.
 var nodeFloors = map[string]int{
-	"addresses":    0,
-	"admission":    0,
-	"dependencies": 0,
-	"devices":      0,
-	"expr":         0,
-	"images":       0,
-	"stage":        0,
-	"kwok":         1,
-	"objectcache":  1,
-	"shell":        1,
-	"volumes":      1,
-	"kubelet":      2,
-	"lifecycle":    2,
+	"addresses":     0,
+	"admission":     0,
+	"dependencies":  0,
+	"devices":       0,
+	"expr":          0,
+	"kubeletconfig": 0,
+	"images":        0,
+	"stage":         0,
+	"eviction":      1,
+	"kwok":          1,
+	"objectcache":   1,
+	"shell":         1,
+	"volumes":       1,
+	"kubelet":       2,
+	"lifecycle":     2,
+	"numa":          1,
 }
 
 // watchcacheFloors gives each folder of internal/watchcache its floor inside the room.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
 	"fairlead.dev/internal/node/addresses"
@@ -84,6 +85,11 @@ func (ns *Nodes) given(n *corev1.Node) (*corev1.Node, corev1.ResourceList) {
 	}
 	maps.Copy(t.Status.Allocatable, n.Status.Allocatable)
 	ontoNodeInfo(&t.Status.NodeInfo, &n.Status.NodeInfo)
+	for _, name := range []string{KubeletConfigAnnotation, MachineAnnotation, SystemUsageAnnotation} {
+		if value, ok := n.Annotations[name]; ok {
+			metav1.SetMetaDataAnnotation(&t.ObjectMeta, name, value)
+		}
+	}
 	return t, capacity
 }
 

@@ -100,7 +100,7 @@ func (key podKey) write(ctx context.Context, on, next *corev1.Pod, send func(con
 		k.objects.ReleaseVolumes(&p.objects, written)
 	}
 	if lifecycle.IsOver(&written.Status) {
-		k.retryPreempting()
+		k.podEnded(key.uid)
 	}
 	if p.latest == on || isNewer(written, p.latest) {
 		p.become(written) // otherwise the watch was faster

@@ -65,8 +65,15 @@
 //
 // A pod waits for the config maps, secrets and trust bundles of its volumes and its containers' environments, for its
 // claims and for CSI drivers, as the package internal/node/dependencies defines it; a restart reads the
-// environment again. The contents of volumes and resource limits are not simulated. The package
+// environment again. The contents of volumes are not simulated, nor are limits on CPU. The package
 // internal/node/kubelet answers logs, exec, attach and port-forward.
+//
+// # Pressure, shutdown and hardware
+//
+// Annotations of a Node configure its kubelet (KubeletConfigAnnotation), declare its hardware (MachineAnnotation) and the usage
+// beside its pods (SystemUsageAnnotation), and shut it down (ShutdownAnnotation). A node on which usage is declared looks at it
+// every ten seconds, sets its conditions and ends pods as the package internal/node/eviction decides; the limit of a container's
+// memory ends it. The package internal/node/numa allocates CPUs, memory and devices. docs/nodes.md has the details.
 //
 // # Concurrency
 //

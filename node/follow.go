@@ -180,11 +180,14 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 		p.ends = time.Time{}
 	}
 	p.become(latest)
+	if p.plays = k.options.Definitions.Plays(latest); p.plays && !k.mu.supervised {
+		k.watchUsage()
+	}
 	k.mu.images.Add(latest)
 	ended := lifecycle.IsOver(&latest.Status)
 	if ended {
 		k.objects.Release(&p.objects, latest)
-		k.retryPreempting()
+		k.podEnded(latest.UID)
 	}
 	if ended && p.ip.IsValid() {
 		k.mu.ips.Free(p.ip) // the status keeps it
@@ -211,7 +214,7 @@ func (k *kubelet) forget(uid types.UID) {
 	if p := k.mu.pods[uid]; p != nil {
 		delete(k.mu.pods, uid)
 		k.objects.Release(&p.objects, p.latest)
-		k.retryPreempting()
+		k.podEnded(uid)
 		p.news()
 		k.mu.ips.Free(p.ip)
 		k.endWithLastPod()

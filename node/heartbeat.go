@@ -65,7 +65,7 @@ func (k *kubelet) leave(ctx context.Context) error {
 func (k *kubelet) report(ctx context.Context, now time.Time) error {
 	told := k.imageNews(time.Time{})
 	k.mu.Lock()
-	k.mu.devices = false
+	k.mu.devices, k.mu.news = false, false
 	k.mu.Unlock()
 	node, err := k.current(ctx)
 	if err == nil && node == nil {
@@ -79,6 +79,9 @@ func (k *kubelet) report(ctx context.Context, now time.Time) error {
 		k.heartbeat.reported = now
 	} else {
 		k.imageNews(told)
+		k.mu.Lock()
+		k.mu.news = true
+		k.mu.Unlock()
 	}
 	return err
 }
@@ -101,13 +104,13 @@ func (k *kubelet) imageNews(since time.Time) time.Time {
 	return before
 }
 
-// hasNews reports whether there are devices to report, or images for so long that a burst of pods has probably
+// hasNews reports whether there are devices or conditions to report, or images for so long that a burst of pods has probably
 // ended.
 func (k *kubelet) hasNews(now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	changed := k.mu.images.Unreported
-	return k.mu.devices || !changed.IsZero() && now.Sub(changed) >= imageReportDelay
+	return k.mu.devices || k.mu.news || !changed.IsZero() && now.Sub(changed) >= imageReportDelay
 }
 
 // renew writes the lease on top of the version written last, and reads the server's only if that fails.

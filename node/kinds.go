@@ -85,15 +85,20 @@ func (ns *Nodes) define(kind string, o *unstructured.Unstructured) {
 	ns.redefined(kind)
 }
 
-// redefined queues all pods and nodes, since their stages may have changed.
+// redefined queues all pods and nodes, since their stages or their usage may have changed.
 func (ns *Nodes) redefined(kind string) {
-	if kind != "Stage" {
+	usage := kind == "ResourceUsage" || kind == "ClusterResourceUsage"
+	if kind != "Stage" && !usage {
 		return
 	}
 	for _, k := range ns.roster.all() {
 		k.mu.Lock()
-		for uid := range k.mu.pods {
+		for uid, p := range k.mu.pods {
 			k.work.Add(podKey{k, uid})
+			p.plays = ns.options.Definitions.Plays(p.latest)
+		}
+		if usage && len(k.mu.pods) > 0 {
+			k.watchUsage()
 		}
 		if k.mu.node != nil {
 			k.stageQueue.Add(k)

@@ -1,20 +1,30 @@
 package node
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// healthyReasons are the reasons of the events about conditions that are healthy again, by condition.
-var healthyReasons = map[corev1.NodeConditionType]string{
-	corev1.NodeMemoryPressure: "NodeHasSufficientMemory",
-	corev1.NodeDiskPressure:   "NodeHasNoDiskPressure",
-	corev1.NodePIDPressure:    "NodeHasSufficientPID",
-	corev1.NodeReady:          "NodeReady",
-}
+	"fairlead.dev/internal/node/eviction"
+)
 
 // recordNodeEvent writes an event about the node's own object.
 func (k *kubelet) recordNodeEvent(n *corev1.Node, reason string) {
 	if k.options.Events != NoEvents {
 		k.recorder.Event(n, corev1.EventTypeNormal, reason, "Node %s status is now: %s", k.name, reason)
 	}
+}
+
+// recordAbout writes an event of the kubelet about its node.
+func (k *kubelet) recordAbout(n *corev1.Node, kind, reason, message string) {
+	if k.options.Events != NoEvents {
+		k.recorder.Event(n, kind, reason, "%s", message)
+	}
+}
+
+// recordThreshold writes the event of a kubelet that is about to end pods for a threshold. mu is held.
+func (k *kubelet) recordThreshold(t eviction.Threshold) {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: k.name, UID: k.mu.uid}}
+	k.recordAbout(n, corev1.EventTypeWarning, "EvictionThresholdMet", "Attempting to reclaim "+string(t.Signal.Resource()))
 }
 
 // recordStarting writes the events of a node that has registered.
@@ -25,25 +35,7 @@ func (k *kubelet) recordStarting(n *corev1.Node, anew bool) {
 	k.recorder.Event(n, corev1.EventTypeNormal, "Starting", "Starting kubelet.")
 	k.recorder.Event(n, corev1.EventTypeNormal, "NodeAllocatableEnforced", "Updated Node Allocatable limit across pods")
 	if anew {
-		k.recordHealthy(n, nil)
-	}
-}
-
-// recordHealthy writes an event for each condition that has become healthy, because it was different or missing
-// before.
-func (k *kubelet) recordHealthy(n *corev1.Node, before []corev1.NodeCondition) {
-	old := map[corev1.NodeConditionType]corev1.ConditionStatus{}
-	for _, c := range before {
-		old[c.Type] = c.Status
-	}
-	for _, c := range n.Status.Conditions {
-		well := corev1.ConditionFalse
-		if c.Type == corev1.NodeReady {
-			well = corev1.ConditionTrue
-		}
-		if reason := healthyReasons[c.Type]; reason != "" && c.Status == well && old[c.Type] != well {
-			k.recordNodeEvent(n, reason)
-		}
+		k.recordConditions(n, nil)
 	}
 }
 

@@ -26,17 +26,18 @@ import (
 
 // Nodes are the simulated nodes of one process. Make them with New, start them with Run.
 type Nodes struct {
-	env        controller.Env
-	options    Options
-	nodes      client.Resource[*corev1.Node]
-	leases     client.Resource[*coordinationv1.Lease]
-	pods       client.Resource[*corev1.Pod]
-	work       *workqueue.Queue[podKey]
-	heartbeats *workqueue.Queue[*kubelet]
-	stageQueue *workqueue.Queue[*kubelet] // nodes on which stages are played
-	joining    chan struct{}              // tokens that bound how many nodes register or list at a time
-	lifecycle  lifecycle.Lifecycle
-	served     *api.Server
+	env         controller.Env
+	options     Options
+	nodes       client.Resource[*corev1.Node]
+	leases      client.Resource[*coordinationv1.Lease]
+	pods        client.Resource[*corev1.Pod]
+	work        *workqueue.Queue[podKey]
+	heartbeats  *workqueue.Queue[*kubelet]
+	stageQueue  *workqueue.Queue[*kubelet] // nodes on which stages are played
+	supervision *workqueue.Queue[*kubelet] // nodes whose usage is played, or that shut down
+	joining     chan struct{}              // tokens that bound how many nodes register or list at a time
+	lifecycle   lifecycle.Lifecycle
+	served      *api.Server
 	// watching counts the watches of objects that pods use. Workers of the queue work start them.
 	watching sync.WaitGroup
 	roster   roster
@@ -54,15 +55,16 @@ const joinWorkers = 16
 // New returns nodes that live on env's server. They do nothing until Run.
 func New(env controller.Env, o Options) *Nodes {
 	ns := &Nodes{
-		env:        env,
-		options:    o.complete(),
-		nodes:      client.For[*corev1.Node](env.Client),
-		leases:     client.For[*coordinationv1.Lease](env.Client).Namespace(corev1.NamespaceNodeLease),
-		pods:       client.For[*corev1.Pod](env.Client).Interned(nil).WithoutManagedFields(),
-		work:       workqueue.New(workqueue.Options[podKey]{Name: "node-pods", MaxDelay: 30 * time.Second}),
-		heartbeats: workqueue.New(workqueue.Options[*kubelet]{Name: "node-heartbeats", MaxDelay: 5 * time.Second}),
-		stageQueue: workqueue.New(workqueue.Options[*kubelet]{Name: "node-stages", MaxDelay: 30 * time.Second}),
-		joining:    make(chan struct{}, joinWorkers),
+		env:         env,
+		options:     o.complete(),
+		nodes:       client.For[*corev1.Node](env.Client),
+		leases:      client.For[*coordinationv1.Lease](env.Client).Namespace(corev1.NamespaceNodeLease),
+		pods:        client.For[*corev1.Pod](env.Client).Interned(nil).WithoutManagedFields(),
+		work:        workqueue.New(workqueue.Options[podKey]{Name: "node-pods", MaxDelay: 30 * time.Second}),
+		heartbeats:  workqueue.New(workqueue.Options[*kubelet]{Name: "node-heartbeats", MaxDelay: 5 * time.Second}),
+		stageQueue:  workqueue.New(workqueue.Options[*kubelet]{Name: "node-stages", MaxDelay: 30 * time.Second}),
+		supervision: workqueue.New(workqueue.Options[*kubelet]{Name: "node-supervision", MaxDelay: 30 * time.Second}),
+		joining:     make(chan struct{}, joinWorkers),
 	}
 	ns.absent.Store(int64(o.Count) + 1)
 	ns.joined = make(chan struct{})
@@ -72,7 +74,7 @@ func New(env controller.Env, o Options) *Nodes {
 		Other: &lifecycle.BuiltIn{
 			StartAfter: ns.options.StartAfter, RunFor: ns.options.RunFor,
 			NoEvents: ns.options.Events == NoEvents, AllEvents: ns.options.Events == AllEvents,
-			Images: ns.options.Definitions.Images,
+			Images: ns.options.Definitions.Images, Exceeds: ns.options.Definitions.Exceeds,
 		},
 	}
 	ns.served = api.New(api.Options{Pods: ns, Definitions: ns.options.Definitions, Lease: ns.options.LeaseDuration})
@@ -109,16 +111,23 @@ type kubelet struct {
 		pods               map[types.UID]*pod
 		ips                *addresses.Pool
 		images             images.Pulled
-		registered         bool           // the node has joined; from then on it may be in the queue heartbeats
-		uid                types.UID      // of the Node as last seen
-		deleted            bool           // the Node was deleted; the node ends with its last pod
-		revision           string         // resourceVersion of the Node as last seen
-		node               *corev1.Node   // the Node as last seen; kept only for stages
-		outage             bool           // the Node has the annotation for an outage
-		devices            bool           // the Node has new capacity that is not allocatable yet
-		cordoned           bool           // spec.unschedulable when the node was last not in an outage
-		taints             []corev1.Taint // of the Node, with the effect NoExecute
-		awaitingPreemption []types.UID    // critical pods that wait for preempted ones to end
+		registered         bool                       // the node has joined; from then on it may be in the queue heartbeats
+		uid                types.UID                  // of the Node as last seen
+		deleted            bool                       // the Node was deleted; the node ends with its last pod
+		revision           string                     // resourceVersion of the Node as last seen
+		node               *corev1.Node               // the Node as last seen; kept only for stages
+		outage             bool                       // the Node has the annotation for an outage
+		devices            bool                       // the Node has new capacity that is not allocatable yet
+		cordoned           bool                       // spec.unschedulable when the node was last not in an outage
+		taints             []corev1.Taint             // of the Node, with the effect NoExecute
+		awaitingPreemption []types.UID                // critical pods that wait for preempted ones to end
+		settings           settings                   // of the kubelet
+		supervised         bool                       // the node is in the queue supervision, or will be
+		under              []corev1.NodeConditionType // pressures, sorted; replaced when they change
+		news               bool                       // conditions or settings have changed since the last report
+		boots              int                        // how often the machine has been started again
+		pressure           supervised
+		shutdown           shutdown
 	}
 }
 
@@ -148,6 +157,11 @@ func (ns *Nodes) newKubelet(name string, index, slots int, ip netip.Addr, cidr n
 		Changed: func(uid types.UID) { ns.work.Add(podKey{k, uid}) },
 	})
 	k.mu.pods = map[types.UID]*pod{}
+	if template != nil {
+		if _, err := k.mu.settings.read(template.Annotations); err != nil {
+			ns.env.Log.Warn("an annotation of a node template has no effect", "node", name, "err", err)
+		}
+	}
 	k.mu.images.Behaviors = ns.options.Definitions.Images
 	k.mu.ips = addresses.New(cidr, ns.options.six(cidr))
 	return k

@@ -23,6 +23,7 @@ func (k *kubelet) beat() {
 // observe stores a version of the node's own object, from the watch or from a write.
 func (k *kubelet) observe(n *corev1.Node) {
 	dark, _ := strconv.ParseBool(n.Annotations[OutageAnnotation])
+	shut, _ := strconv.ParseBool(n.Annotations[ShutdownAnnotation])
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if last := k.mu.revision; last != "" {
@@ -30,6 +31,9 @@ func (k *kubelet) observe(n *corev1.Node) {
 			return
 		}
 	}
+	k.configure(n)
+	k.askShutdown(n, shut)
+	dark = dark || k.mu.shutdown.off
 	if !dark {
 		k.recordSchedulable(n, k.mu.cordoned)
 		k.mu.cordoned = n.Spec.Unschedulable
@@ -43,6 +47,11 @@ func (k *kubelet) observe(n *corev1.Node) {
 		k.mu.devices = true
 		k.beat()
 	}
+	k.setOutage(dark)
+}
+
+// setOutage begins or ends an outage. mu is held.
+func (k *kubelet) setOutage(dark bool) {
 	back := k.mu.outage && !dark
 	if k.mu.outage != dark {
 		k.mu.outage = dark
@@ -56,8 +65,27 @@ func (k *kubelet) observe(n *corev1.Node) {
 	}
 	if back {
 		k.beat()
+		k.watchUsage()
 		for uid := range k.mu.pods {
 			k.work.Add(podKey{k, uid})
 		}
+	}
+}
+
+// configure takes over the settings of a Node. mu is held.
+func (k *kubelet) configure(n *corev1.Node) {
+	s := &k.mu.settings
+	usage := s.usage
+	changed, err := s.read(n.Annotations)
+	if err != nil {
+		k.env.Log.Warn("an annotation of a node has no effect", "node", k.name, "err", err)
+		k.recordAbout(n, corev1.EventTypeWarning, "InvalidAnnotation", err.Error())
+	}
+	if s.usage != usage {
+		k.watchUsage()
+	}
+	if changed && k.mu.registered {
+		k.mu.news = true
+		k.beat()
 	}
 }

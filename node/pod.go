@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"fairlead.dev/internal/node/admission"
+	"fairlead.dev/internal/node/lifecycle"
 	"fairlead.dev/internal/node/objectcache"
 	"fairlead.dev/internal/node/stage"
 	"fairlead.dev/trace"
@@ -18,13 +19,16 @@ type pod struct {
 	// decided is latest with its next change, from before the write until the next version is
 	// seen: a node knows the state of its containers before the server does.
 	decided    *corev1.Pod
-	ip         netip.Addr // zero until the pod starts
-	admitted   bool       // the node has admitted the pod
-	preempted  time.Time  // zero if it was not
+	ip         netip.Addr        // zero until the pod starts
+	admitted   bool              // the node has admitted the pod
+	ending     *lifecycle.Ending // nil unless the node ends it
+	plays      bool              // its usage is declared
 	allocation admission.Allocation
-	// choice and released are owned by the worker that holds the pod in the queue work.
+	// choice, backOff, released and mounting are owned by the worker that holds the pod in the queue work.
 	choice   stage.Choice
+	backOff  lifecycle.BackOff
 	released bool
+	mounting time.Time // since when it waits for its volumes, or since the last event about that; zero if it does not
 	// changed is closed by the next version; nil as long as no caller waits for it.
 	changed chan struct{}
 	ends    time.Time       // when its containers exit, more precisely than the whole seconds of the status

@@ -138,14 +138,14 @@ func (k *kubelet) adopt(ctx context.Context, node *corev1.Node) (*corev1.Node, e
 	status := k.status(time.Now())
 	maps.Copy(status.Allocatable, k.devices(node))
 	if len(k.options.Definitions.Stages("Node")) > 0 {
-		// Conditions that stages have set stay, except Unknown, which the node lifecycle controller has set.
+		// Conditions that stages have set stay. Unknown is of the node lifecycle controller.
 		byStages, err := k.staged(node)
 		if err != nil {
 			return nil, err
 		}
 		status.Conditions = slices.DeleteFunc(status.Conditions, func(c corev1.NodeCondition) bool {
 			return byStages || slices.ContainsFunc(node.Status.Conditions, func(old corev1.NodeCondition) bool {
-				return old.Type == c.Type && old.Status != corev1.ConditionUnknown
+				return old.Type == c.Type && old.Status != corev1.ConditionUnknown && !isOwnCondition(&old)
 			})
 		})
 		if byStages {
@@ -165,7 +165,7 @@ func (k *kubelet) adopt(ctx context.Context, node *corev1.Node) (*corev1.Node, e
 	}
 	next, err := k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"metadata": map[string]any{"uid": node.UID}, "status": patch}).On("status"))
 	if err == nil {
-		k.recordHealthy(next, node.Status.Conditions)
+		k.recordConditions(next, node.Status.Conditions)
 		k.recordReboot(next, node.Status.NodeInfo.BootID)
 	}
 	return next, err
@@ -252,14 +252,22 @@ func (k *kubelet) port() int32 {
 
 func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 	id := fmt.Sprintf("%x", sha256.Sum256([]byte(k.name)))
+	k.mu.Lock()
+	boot := id
+	if k.mu.boots > 0 {
+		boot = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s/%d", k.name, k.mu.boots)))
+	}
+	capacity, allocatable := k.mu.settings.limits(k.capacity)
+	conditions, pulled, configured := k.conditions(now), k.mu.images.Report(), k.mu.settings.config != nil || k.mu.settings.machine != nil
+	k.mu.Unlock()
 	s := corev1.NodeStatus{
-		Capacity:        k.capacity.DeepCopy(),
-		Allocatable:     k.capacity.DeepCopy(),
+		Capacity:        capacity,
+		Allocatable:     allocatable,
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: k.port()}},
 		NodeInfo: corev1.NodeSystemInfo{
 			MachineID:               id[:32],
 			SystemUUID:              id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:32],
-			BootID:                  id[32:40] + "-" + id[40:44] + "-" + id[44:48] + "-" + id[48:52] + "-" + id[52:64],
+			BootID:                  boot[32:40] + "-" + boot[40:44] + "-" + boot[44:48] + "-" + boot[48:52] + "-" + boot[52:64],
 			KernelVersion:           "simulated",
 			OSImage:                 "Fairlead simulated node",
 			ContainerRuntimeVersion: "fairlead://simulated",
@@ -267,7 +275,8 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 			OperatingSystem:         "linux",
 			Architecture:            runtime.GOARCH,
 		},
-		Conditions: healthy(now),
+		Conditions: conditions,
+		Images:     pulled,
 	}
 	for _, ip := range k.host.Strings() {
 		s.Addresses = append(s.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: ip})
@@ -280,29 +289,11 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 	if len(k.options.Definitions.Stages("Node")) > 0 {
 		s.Phase = corev1.NodeRunning // kwok's stages look at it
 	}
-	k.mu.Lock()
-	s.Images = k.mu.images.Report()
-	k.mu.Unlock()
-	ontoStatus(&s, k.template)
+	ontoStatus(&s, k.template, configured)
 	for _, size := range []corev1.ResourceName{"hugepages-1Gi", "hugepages-2Mi"} {
 		if _, given := s.Capacity[size]; !given {
 			s.Capacity[size], s.Allocatable[size] = resource.MustParse("0"), resource.MustParse("0")
 		}
 	}
 	return s
-}
-
-func healthy(now time.Time) []corev1.NodeCondition {
-	at := metav1.NewTime(now)
-	condition := func(t corev1.NodeConditionType, s corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
-		return corev1.NodeCondition{
-			Type: t, Status: s, Reason: reason, Message: message, LastHeartbeatTime: at, LastTransitionTime: at,
-		}
-	}
-	return []corev1.NodeCondition{
-		condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-		condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-		condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-		condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"),
-	}
 }

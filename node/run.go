@@ -41,6 +41,7 @@ func (ns *Nodes) Run(ctx context.Context) error {
 	defer ns.work.Close() // a timer of a delayed key would keep the nodes in memory
 	defer ns.heartbeats.Close()
 	defer ns.stageQueue.Close()
+	defer ns.supervision.Close()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if err := ns.followKinds(ctx, &all); err != nil {
@@ -52,6 +53,7 @@ func (ns *Nodes) Run(ctx context.Context) error {
 	for range heartbeatWorkers {
 		all.Go(func() { work(ctx, ns.heartbeats, (*kubelet).keepAlive) })
 	}
+	all.Go(func() { work(ctx, ns.supervision, (*kubelet).supervise) })
 	if ns.stagesNodes() {
 		for range heartbeatWorkers {
 			all.Go(func() { work(ctx, ns.stageQueue, (*kubelet).playNode) })

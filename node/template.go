@@ -1,7 +1,11 @@
 package node
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"reflect"
@@ -9,23 +13,58 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/internal/node/kubeletconfig"
+	"fairlead.dev/internal/node/numa"
 )
 
-// LoadTemplate reads a Node for Options.Template from a YAML file.
+// LoadTemplate reads a Node for Options.Template from a YAML file. Further documents may be the KubeletConfiguration
+// and the Machine of the nodes, which become the annotations KubeletConfigAnnotation and MachineAnnotation.
 func LoadTemplate(file string) (*corev1.Node, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
 	n := &corev1.Node{}
-	if err := yaml.UnmarshalStrict(text, n); err != nil {
+	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	for {
+		doc, err := docs.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = readTemplate(n, doc)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	var s settings
+	if _, err := s.read(n.Annotations); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if n.Kind != "" && n.Kind != "Node" {
-		return nil, fmt.Errorf("%s: kind %s: want Node", file, n.Kind)
-	}
 	return n, nil
+}
+
+// readTemplate reads a document of a template into the Node.
+func readTemplate(n *corev1.Node, doc []byte) error {
+	var t metav1.TypeMeta
+	if err := yaml.Unmarshal(doc, &t); err != nil {
+		return err
+	}
+	switch t.Kind {
+	case kubeletconfig.Kind, numa.Kind:
+		text, err := yaml.YAMLToJSONStrict(doc)
+		name := map[string]string{kubeletconfig.Kind: KubeletConfigAnnotation, numa.Kind: MachineAnnotation}[t.Kind]
+		metav1.SetMetaDataAnnotation(&n.ObjectMeta, name, string(text))
+		return err
+	case "Node", "":
+		return yaml.UnmarshalStrict(doc, n) // annotations of other documents stay
+	}
+	return fmt.Errorf("kind %s: want Node, %s or %s", t.Kind, kubeletconfig.Kind, numa.Kind)
 }
 
 // ParseCapacity reads quantities by resource: cpu=8, memory=32Gi, example.com/gpu=2.
@@ -55,12 +94,15 @@ func onto(n, template *corev1.Node) {
 	n.Spec.ProviderID = template.Spec.ProviderID
 }
 
-// ontoStatus applies the template's status to that of a node.
-func ontoStatus(s *corev1.NodeStatus, template *corev1.Node) {
+// ontoStatus applies the template's status to that of a node. The allocatable resources of a configured kubelet follow from
+// its configuration.
+func ontoStatus(s *corev1.NodeStatus, template *corev1.Node, configured bool) {
 	if template == nil {
 		return
 	}
-	maps.Copy(s.Allocatable, template.Status.Allocatable)
+	if !configured {
+		maps.Copy(s.Allocatable, template.Status.Allocatable)
+	}
 	s.Images = append(s.Images, template.Status.Images...)
 	ontoNodeInfo(&s.NodeInfo, &template.Status.NodeInfo)
 }

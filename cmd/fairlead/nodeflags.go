@@ -28,7 +28,7 @@ func (f *nodeFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.adopt, "adopt-nodes", true,
 		"simulate each Node that is applied with the annotation kwok.x-k8s.io/node=fake or fairlead.dev/simulated=true (default true unless --nodes=0)")
 	flags.StringVar(&f.images, "images", "", "file with ImageBehaviors: how long containers of images are pulled, start and run, how they end, and what they use")
-	flags.StringVar(&f.template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo, images) of each simulated node")
+	flags.StringVar(&f.template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo, images) of each simulated node; further documents may be its KubeletConfiguration and its Machine (docs/nodes.md)")
 	flags.StringVar(&f.devices, "devices", "", "file with the devices, such as GPUs, that simulated nodes publish in ResourceSlices: models, counts, partitions and failures (docs/devices.md)")
 }
 

@@ -88,7 +88,7 @@ a node first if that matters. The Nodes stay as they are when the server starts 
 	}
 	from.register(cmd, cmd.Flags())
 	cmd.Flags().StringVar(&prefix, "prefix", "node-", "beginning of the nodes' names, before their number")
-	cmd.Flags().StringVar(&template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo) of the nodes that are created (default those of the process that simulates them)")
+	cmd.Flags().StringVar(&template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo) of the nodes that are created, and their KubeletConfiguration and Machine (default those of the process that simulates them)")
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "how long to wait until the nodes are Ready")
 	return cmd
 }

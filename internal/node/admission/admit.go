@@ -40,7 +40,7 @@ func (r *Request) Decide() Result {
 		wants = amounts(quota.Sum{Overhead: true}.Requests(r.Pod))
 	}
 	short := r.insufficient(wants)
-	if short != nil && !(r.Registered && isCritical(r.Pod)) {
+	if short != nil && !(r.Registered && IsCritical(r.Pod)) {
 		return Result{Reason: "OutOf" + string(short[0].name), Message: short[0].String(), NeedsNode: true}
 	}
 	if no := r.failedPredicate(); no.Reason != "" {
@@ -69,13 +69,14 @@ func (r *Request) failedPredicate() Result {
 			}
 		}
 	}
-	if slices.ContainsFunc(r.Taints, func(t corev1.Taint) bool { return !tolerates(r.Pod, &t) }) {
+	if slices.ContainsFunc(r.Taints, func(t corev1.Taint) bool { return !Tolerates(r.Pod, &t) }) {
 		return predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")
 	}
 	return Result{}
 }
 
-func tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
+// Tolerates reports whether a pod tolerates a taint.
+func Tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
 	return slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
 		return t.ToleratesTaint(klog.Logger{}, taint, false)
 	})

@@ -12,7 +12,8 @@ import (
 // criticalPriority is the lowest priority of pods for which a node preempts others.
 const criticalPriority = 2_000_000_000
 
-func isCritical(pod *corev1.Pod) bool {
+// IsCritical reports whether a node ends others for a pod, and never ends the pod for a lack of resources.
+func IsCritical(pod *corev1.Pod) bool {
 	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror || pod.Spec.Priority != nil && *pod.Spec.Priority >= criticalPriority
 }
@@ -20,7 +21,7 @@ func isCritical(pod *corev1.Pod) bool {
 // isPreemptable reports whether a pod may be preempted for another.
 func isPreemptable(pod, to *corev1.Pod) bool {
 	p, q := pod.Spec.Priority, to.Spec.Priority
-	return isCritical(to) && !isCritical(pod) || p != nil && q != nil && *q > *p
+	return IsCritical(to) && !IsCritical(pod) || p != nil && q != nil && *q > *p
 }
 
 // preempt chooses the pods that end for a critical one, which waits. No further victims are chosen until all

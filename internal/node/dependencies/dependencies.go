@@ -58,6 +58,7 @@ func (e NotFound) Error() string {
 // that is not ready, "" if all are, and the configuration errors of containers, by name.
 type Errors struct {
 	Mounts     []string
+	Overdue    string // the message for when the kubelet has waited long enough
 	Claims     string
 	Containers map[string]string
 }

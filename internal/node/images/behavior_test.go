@@ -9,6 +9,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -121,5 +123,23 @@ func TestUsage(t *testing.T) {
 	}
 	if _, ok := b.Of("train").Use("example.com/gpu", 0); ok {
 		t.Error("the usage of a resource without points is known")
+	}
+}
+
+// TestExceeds: the time at which a limit is exceeded is on the line between two points.
+func TestExceeds(t *testing.T) {
+	at := func(after time.Duration, memory string) Point {
+		q := resource.MustParse(memory)
+		return Point{After: metav1.Duration{Duration: after}, Memory: &q}
+	}
+	b := Behavior{Usage: []Point{at(0, "1Gi"), at(time.Minute, "3Gi"), at(2*time.Minute, "2Gi")}}
+	for limit, want := range map[string]time.Duration{"512Mi": 0, "2Gi": 30 * time.Second, "3Gi": -1} {
+		after, ok := b.Exceeds(corev1.ResourceMemory, resource.MustParse(limit))
+		if !ok {
+			after = -1
+		}
+		if after != want {
+			t.Errorf("%s: after %v, want %v", limit, after, want)
+		}
 	}
 }

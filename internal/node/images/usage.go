@@ -13,7 +13,14 @@ type Point struct {
 	After  metav1.Duration    `json:"after"`
 	CPU    *resource.Quantity `json:"cpu,omitempty"`
 	Memory *resource.Quantity `json:"memory,omitempty"`
+	// EphemeralStorage is the space on the node's disk that logs and the writable layer take.
+	EphemeralStorage *resource.Quantity `json:"ephemeralStorage,omitempty"`
+	// Processes is the number of processes.
+	Processes *resource.Quantity `json:"processes,omitempty"`
 }
+
+// Processes is the name of the number of processes among resources.
+const Processes corev1.ResourceName = "pids"
 
 func (p *Point) of(name corev1.ResourceName) *resource.Quantity {
 	switch name {
@@ -21,6 +28,10 @@ func (p *Point) of(name corev1.ResourceName) *resource.Quantity {
 		return p.CPU
 	case corev1.ResourceMemory:
 		return p.Memory
+	case corev1.ResourceEphemeralStorage:
+		return p.EphemeralStorage
+	case Processes:
+		return p.Processes
 	}
 	return nil
 }
@@ -56,4 +67,25 @@ func between(a, b *Point, name corev1.ResourceName, runs time.Duration) resource
 		return *resource.NewMilliQuantity(from.MilliValue()+int64(share*float64(to.MilliValue()-from.MilliValue())), resource.DecimalSI)
 	}
 	return *resource.NewQuantity(from.Value()+int64(share*float64(to.Value()-from.Value())), resource.BinarySI)
+}
+
+// Exceeds returns the first time at which a container uses more of a resource than a limit; ok is false if it never does.
+func (b *Behavior) Exceeds(name corev1.ResourceName, limit resource.Quantity) (after time.Duration, ok bool) {
+	var before *Point
+	for i := range b.Usage {
+		p := &b.Usage[i]
+		if p.of(name) == nil {
+			continue
+		}
+		if p.of(name).Cmp(limit) > 0 {
+			if before == nil {
+				return 0, true
+			}
+			from, to := before.of(name).AsApproximateFloat64(), p.of(name).AsApproximateFloat64()
+			share := (limit.AsApproximateFloat64() - from) / (to - from)
+			return before.After.Duration + time.Duration(share*float64(p.After.Duration-before.After.Duration)), true
+		}
+		before = p
+	}
+	return 0, false
 }

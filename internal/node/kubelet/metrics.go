@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	corev1 "k8s.io/api/core/v1"
 
+	"fairlead.dev/internal/node/eviction"
 	"fairlead.dev/internal/node/expr"
 	"fairlead.dev/internal/node/kwok"
 )
@@ -46,7 +47,10 @@ func (s *Server) metrics(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	pods := s.pods.On(name)
-	v := view{node, pods, s.meter.read(name, pods, s.defs, time.Now()), s.lease}
+	v := view{node: node, pods: pods, read: s.meter.read(name, pods, s.defs, time.Now()), lease: s.lease, defs: s.defs}
+	if v.system, err = eviction.ParseUsage(node.Annotations[eviction.SystemAnnotation]); err == nil {
+		v.read.node.now.memory += float64(v.system.Memory)
+	}
 	if defined != nil {
 		expose(w, req, samples{defined, node, pods, v.read})
 		return
@@ -56,10 +60,12 @@ func (s *Server) metrics(w http.ResponseWriter, req *http.Request) {
 
 // view is the input of a node's metrics at a time.
 type view struct {
-	node  *corev1.Node
-	pods  []*corev1.Pod
-	read  reading
-	lease time.Duration
+	node   *corev1.Node
+	pods   []*corev1.Pod
+	read   reading
+	lease  time.Duration
+	defs   *kwok.Definitions
+	system eviction.Usage // of the machine beside its pods
 }
 
 // answers are the handlers of a kubelet's own metrics, by path.

@@ -70,8 +70,12 @@ func New(o Options) *Server {
 	}
 	s.mux.HandleFunc("/portForward/{namespace}/{pod}", s.portForward)
 	s.mux.HandleFunc("/portForward/{namespace}/{pod}/{uid}", s.portForward)
-	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") })
+	for _, check := range []string{"", "/ping", "/log", "/syncloop"} {
+		s.mux.HandleFunc("GET /healthz"+check, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") })
+	}
 	s.mux.HandleFunc("GET /pods", s.list)
+	s.mux.HandleFunc("GET /runningpods/", s.listRunning)
+	s.mux.HandleFunc("POST /checkpoint/{namespace}/{pod}/{container}", s.checkpoint)
 	s.mux.HandleFunc("GET /metrics", s.metrics)
 	s.mux.HandleFunc("GET /metrics/", s.metrics)
 	s.mux.HandleFunc("GET /stats/summary", s.metrics)

@@ -1,9 +1,16 @@
 package kubelet
 
 import (
+	"encoding/json"
+	"maps"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/node/eviction"
+	"fairlead.dev/internal/node/images"
+	"fairlead.dev/internal/node/kubeletconfig"
 )
 
 // The members of a kubelet's summary (stats.k8s.io/v1alpha1) that a simulation can fill in.
@@ -13,10 +20,13 @@ type (
 		Pods []podStats `json:"pods"`
 	}
 	nodeStats struct {
-		NodeName  string      `json:"nodeName"`
-		StartTime metav1.Time `json:"startTime"`
-		CPU       cpuStats    `json:"cpu"`
-		Memory    memoryStats `json:"memory"`
+		NodeName  string       `json:"nodeName"`
+		StartTime metav1.Time  `json:"startTime"`
+		CPU       cpuStats     `json:"cpu"`
+		Memory    memoryStats  `json:"memory"`
+		FS        fsStats      `json:"fs"`
+		Runtime   runtimeStats `json:"runtime"`
+		Rlimit    rlimitStats  `json:"rlimit"`
 	}
 	podStats struct {
 		PodRef     podRef           `json:"podRef"`
@@ -24,6 +34,8 @@ type (
 		Containers []containerStats `json:"containers"`
 		CPU        cpuStats         `json:"cpu"`
 		Memory     memoryStats      `json:"memory"`
+		Storage    fsStats          `json:"ephemeral-storage"`
+		Processes  processStats     `json:"process_stats"`
 	}
 	podRef struct {
 		Name      string `json:"name"`
@@ -35,11 +47,31 @@ type (
 		StartTime metav1.Time `json:"startTime"`
 		CPU       cpuStats    `json:"cpu"`
 		Memory    memoryStats `json:"memory"`
+		Rootfs    fsStats     `json:"rootfs"`
+		Logs      fsStats     `json:"logs"`
 	}
 	cpuStats struct {
 		Time                 metav1.Time `json:"time"`
 		UsageNanoCores       uint64      `json:"usageNanoCores"`
 		UsageCoreNanoSeconds uint64      `json:"usageCoreNanoSeconds"`
+	}
+	fsStats struct {
+		Time           metav1.Time `json:"time"`
+		AvailableBytes int64       `json:"availableBytes"`
+		CapacityBytes  int64       `json:"capacityBytes"`
+		UsedBytes      int64       `json:"usedBytes"`
+	}
+	runtimeStats struct {
+		ImageFS     fsStats `json:"imageFs"`
+		ContainerFS fsStats `json:"containerFs"`
+	}
+	rlimitStats struct {
+		Time    metav1.Time `json:"time"`
+		MaxPID  int64       `json:"maxpid"`
+		CurProc int64       `json:"curproc"`
+	}
+	processStats struct {
+		Count int64 `json:"process_count"`
 	}
 	memoryStats struct {
 		Time            metav1.Time `json:"time"`
@@ -63,21 +95,42 @@ func (v view) summary() summary {
 		}
 		return m
 	}
+	load := func(name corev1.ResourceName, p podReading) (sum int64, by map[string]int64) {
+		by = map[string]int64{}
+		for _, c := range p.containers {
+			by[c.name] = v.defs.Load(name, p.Pod, spec(p.Pod, c.name))
+			sum += by[c.name]
+		}
+		return sum, by
+	}
+	disk, processes := v.system.Storage, v.system.Processes
+	ofPods := make([]map[string]int64, len(v.read.pods))
+	storage, counts := make([]int64, len(v.read.pods)), make([]int64, len(v.read.pods))
+	for i, p := range v.read.pods {
+		storage[i], ofPods[i] = load(corev1.ResourceEphemeralStorage, p)
+		counts[i], _ = load(images.Processes, p)
+		disk, processes = disk+storage[i], processes+counts[i]
+	}
+	capacity := v.node.Status.Capacity.StorageEphemeral().Value()
+	fs := func(used int64) fsStats {
+		return fsStats{Time: at, CapacityBytes: capacity, AvailableBytes: max(0, capacity-disk), UsedBytes: used}
+	}
 	s := summary{Pods: []podStats{}, Node: nodeStats{
 		NodeName: v.node.Name, StartTime: v.node.CreationTimestamp, CPU: cpu(v.read.node),
 		Memory: memory(v.read.node, v.node.Status.Capacity.Memory().AsApproximateFloat64()),
+		FS:     fs(disk), Runtime: runtimeStats{fs(0), fs(disk)}, Rlimit: rlimitStats{at, eviction.MaxProcesses, processes},
 	}}
-	for _, p := range v.read.pods {
+	for i, p := range v.read.pods {
 		stats := podStats{
 			PodRef: podRef{p.Name, p.Namespace, string(p.UID)}, Containers: []containerStats{},
-			CPU: cpu(p.used), Memory: memory(p.used, 0),
+			CPU: cpu(p.used), Memory: memory(p.used, 0), Storage: fs(storage[i]), Processes: processStats{counts[i]},
 		}
 		if t := p.Status.StartTime; t != nil {
 			stats.StartTime = *t
 		}
 		for _, c := range p.containers {
 			limit := spec(p.Pod, c.name).Resources.Limits.Memory().AsApproximateFloat64()
-			stats.Containers = append(stats.Containers, containerStats{c.name, metav1.NewTime(c.started), cpu(c.used), memory(c.used, limit)})
+			stats.Containers = append(stats.Containers, containerStats{c.name, metav1.NewTime(c.started), cpu(c.used), memory(c.used, limit), fs(ofPods[i][c.name]), fs(0)})
 		}
 		s.Pods = append(s.Pods, stats)
 	}
@@ -86,7 +139,15 @@ func (v view) summary() summary {
 
 // config is the answer at /configz: the part of a KubeletConfiguration that applies to these nodes.
 func (v view) config() map[string]any {
-	return map[string]any{"kubeletconfig": map[string]any{
+	all := map[string]any{}
+	config, err := kubeletconfig.Parse([]byte(v.node.Annotations[kubeletconfig.Annotation]))
+	if err != nil {
+		config = kubeletconfig.Default
+	}
+	if text, err := json.Marshal(config); err != nil || json.Unmarshal(text, &all) != nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, map[string]any{
 		"kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1",
 		"enableServer":              true,
 		"port":                      v.node.Status.DaemonEndpoints.KubeletEndpoint.Port,
@@ -97,5 +158,6 @@ func (v view) config() map[string]any {
 		"nodeLeaseDurationSeconds":  int64(v.lease / time.Second),
 		"nodeStatusReportFrequency": "5m0s",
 		"providerID":                v.node.Spec.ProviderID,
-	}}
+	})
+	return map[string]any{"kubeletconfig": all}
 }

@@ -43,11 +43,11 @@ func advance(pod *corev1.Pod, s scenario, host, ip addresses.Both, now, ends tim
 		terminateContainers(pod, new, 0, now)
 		finish(pod, new, now)
 		return st
-	case !s.preempted.IsZero():
-		if end := s.preemptionEnd(pod); now.Before(end) {
+	case s.ending != nil:
+		if end := s.endingAt(pod); now.Before(end) {
 			st.next = end
 		} else {
-			endPreempted(pod, new, host, now)
+			s.ending.end(pod, new, host, now)
 		}
 		return st
 	}
@@ -95,7 +95,7 @@ func startOrProceed(pod *corev1.Pod, s scenario, host, ip addresses.Both, st tra
 		return st
 	}
 	setIP(pod, new, host, ip)
-	if !IsStarted(old) {
+	if !IsStarted(old) || isRestarting(old) {
 		failed := false
 		if st.next, failed = startContainers(pod, new, s, now); failed {
 			finish(pod, new, now)
@@ -163,17 +163,4 @@ func setIP(pod *corev1.Pod, s *corev1.PodStatus, host, ip addresses.Both) {
 		s.PodIPs = append(s.PodIPs, corev1.PodIP{IP: ip})
 	}
 	s.PodIP = s.PodIPs[0].IP
-}
-
-// endPreempted fails a preempted pod.
-func endPreempted(pod *corev1.Pod, s *corev1.PodStatus, host addresses.Both, now time.Time) {
-	begin(pod, s, host, now)
-	failPod(pod, s, Preempting, PreemptionMessage, now)
-	target := corev1.PodCondition{
-		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet,
-		Message:            "Pod was preempted by Kubelet to accommodate a critical pod.",
-		ObservedGeneration: pod.Generation, LastTransitionTime: metav1.NewTime(now),
-	}
-	dropCondition(s, corev1.DisruptionTarget)
-	s.Conditions = append(s.Conditions, target)
 }

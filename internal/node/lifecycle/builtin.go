@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/codec"
@@ -21,14 +22,18 @@ type BuiltIn struct {
 	NoEvents   bool          // no events are written
 	AllEvents  bool          // each container has its events, not the pod's first alone
 	Images     *images.Behaviors
+	// Exceeds returns how long after its start a container uses more memory than a limit, as far as that can be foreseen;
+	// ok is false if it never does. It may be nil.
+	Exceeds func(pod *corev1.Pod, c *corev1.Container, limit resource.Quantity) (after time.Duration, ok bool)
 }
 
 // Next implements Lifecycle.
 func (b *BuiltIn) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.Time) (Step, error) {
 	sc := newScenario(pod, b.Images, b.StartAfter, b.RunFor)
-	sc.preempted = f.Preempted
+	sc.exceeds, sc.backOff, sc.restartPeriod = b.Exceeds, f.BackOff, f.RestartPeriod
+	sc.ending = f.Ending
 	pulled := sc.prepareImages(pod, f.Node)
-	if !IsOver(&pod.Status) && pod.DeletionTimestamp == nil && sc.preempted.IsZero() {
+	if !IsOver(&pod.Status) && pod.DeletionTimestamp == nil && sc.ending == nil {
 		var err error
 		if sc.admission, err = admit(ctx, pod, f.Node); err != nil || sc.admission.Preempts {
 			return Step{}, err
@@ -42,7 +47,7 @@ func (b *BuiltIn) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.T
 	step := Step{Ends: to.ends, Next: to.next}
 	if toSeconds(to.status); !codec.Equal(&pod.Status, to.status) {
 		step.Status = to.status
-		step.Actions = b.events(pod, to.status, pulled)
+		step.Actions = b.events(pod, to.status, pulled, f.Ending)
 	}
 	if to.remove {
 		step.Actions, step.Next = append(step.Actions, stage.Action{Delete: true}), time.Time{}
@@ -62,11 +67,11 @@ func admit(ctx context.Context, pod *corev1.Pod, n Node) (admission.Result, erro
 }
 
 // events returns the events of a step.
-func (b *BuiltIn) events(pod *corev1.Pod, after *corev1.PodStatus, pulled []pull) []stage.Action {
+func (b *BuiltIn) events(pod *corev1.Pod, after *corev1.PodStatus, pulled []pull, ending *Ending) []stage.Action {
 	if b.NoEvents {
 		return nil
 	}
-	e := events{pod: pod, before: &pod.Status, after: after, all: b.AllEvents, pulls: pulled}
+	e := events{pod: pod, before: &pod.Status, after: after, all: b.AllEvents, pulls: pulled, ended: ending != nil}
 	e.probes(newScenario(pod, b.Images, b.StartAfter, b.RunFor))
 	e.configErrors()
 	e.pulled()

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/node/admission"
 )
 
 // conditions derives the pod's conditions from its containers. Conditions that others own stay.
@@ -37,13 +39,13 @@ func conditions(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
 	switch {
 	case s.Phase == corev1.PodSucceeded:
 		set(corev1.PodInitialized, true, "PodCompleted", "")
-	case incomplete(pod, s) != nil:
+	case !(IsStarted(s) && !isRestarting(s)) && incomplete(pod, s) != nil:
 		set(corev1.PodInitialized, false, "ContainersNotInitialized",
 			"containers with incomplete status: ["+strings.Join(incomplete(pod, s), " ")+"]")
 	default:
 		set(corev1.PodInitialized, true, "", "")
 	}
-	reason, message := unready(s)
+	reason, message := unready(pod, s)
 	ready, readyReason, readyMessage := reason == "", reason, message
 	if ready {
 		if readyMessage = closedGates(pod, s); readyMessage != "" {
@@ -56,7 +58,7 @@ func conditions(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
 }
 
 // unready returns why the containers are not all ready; the reason is empty if they are.
-func unready(s *corev1.PodStatus) (reason, message string) {
+func unready(pod *corev1.Pod, s *corev1.PodStatus) (reason, message string) {
 	switch s.Phase {
 	case corev1.PodSucceeded:
 		return "PodCompleted", ""
@@ -64,9 +66,9 @@ func unready(s *corev1.PodStatus) (reason, message string) {
 		return "PodFailed", ""
 	}
 	var names []string
-	for i := range s.InitContainerStatuses {
+	for i := range min(len(s.InitContainerStatuses), len(pod.Spec.InitContainers)) {
 		c := &s.InitContainerStatuses[i]
-		if c.State.Running != nil && !c.Ready { // of init containers only sidecars run on
+		if !c.Ready && (c.State.Running != nil || admission.IsSidecar(&pod.Spec.InitContainers[i]) && IsStarted(s)) {
 			names = append(names, c.Name)
 		}
 	}

@@ -63,9 +63,9 @@ func setTerminated(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerS
 	c.Started, c.Ready = ptr.To(false), false
 }
 
-// backOff puts an exited container into waiting for its restart, and returns when that is.
-func backOff(pod *corev1.Pod, c *corev1.ContainerStatus, now time.Time) time.Time {
-	wait := crashBackoff(c.RestartCount + 1)
+// putOff puts an exited container into waiting for its restart, and returns when that is.
+func (s *scenario) putOff(pod *corev1.Pod, c *corev1.ContainerStatus, now time.Time) time.Time {
+	wait := s.wait(c, c.State.Terminated)
 	c.LastTerminationState = c.State
 	c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
 		Reason:  crashLoop,

@@ -36,8 +36,11 @@ func create(pod *corev1.Pod, s *corev1.PodStatus) {
 // has a configuration error. It returns when to look again if more is to be done, and whether the pod has failed
 // because an init container has.
 func startContainers(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (next time.Time, failed bool) {
-	before, main := s.InitContainerStatuses, s.ContainerStatuses
+	before, main, anew := s.InitContainerStatuses, s.ContainerStatuses, isRestarting(s)
 	create(pod, s)
+	if anew {
+		copy(s.ContainerStatuses, main)
+	}
 	for i := range min(len(before), len(s.InitContainerStatuses)) {
 		if c := &before[i]; c.State.Waiting == nil || c.LastTerminationState.Terminated != nil {
 			s.InitContainerStatuses[i] = *c
@@ -49,9 +52,14 @@ func startContainers(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
 		if !showConfigError(&s.ContainerStatuses[i], waitingReason(main, i), c, sc) {
-			s.ContainerStatuses[i] = containerStatus(pod, c, 0)
+			last := s.ContainerStatuses[i].LastTerminationState
+			s.ContainerStatuses[i] = containerStatus(pod, c, s.ContainerStatuses[i].RestartCount)
+			s.ContainerStatuses[i].LastTerminationState = last
 			setRunning(&s.ContainerStatuses[i], now)
 		}
+	}
+	if anew {
+		setRestarting(pod, s, false, now)
 	}
 	return sc.firstEnd(pod, s), false
 }
@@ -63,6 +71,9 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now, ends time.T
 		if next.IsZero() || t.Before(next) {
 			next = t
 		}
+	}
+	if again := sc.proceedSidecars(pod, s, now); !again.IsZero() {
+		at(again)
 	}
 	for i := range s.ContainerStatuses {
 		c := &s.ContainerStatuses[i]
@@ -79,12 +90,16 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now, ends time.T
 				continue
 			}
 			setTerminated(pod, &pod.Spec.Containers[i], c, exit, c.State.Running.StartedAt, now)
+			if action(&pod.Spec.Containers[i], exit.Code) == corev1.ContainerRestartRuleActionRestartAllContainers {
+				restartAll(pod, s, c, now)
+				return now
+			}
 			if !restarts(pod, &pod.Spec.Containers[i], exit.Code) {
 				continue
 			}
-			at(backOff(pod, c, now))
+			at(sc.putOff(pod, c, now))
 		case c.State.Waiting != nil && c.LastTerminationState.Terminated != nil:
-			again := c.LastTerminationState.Terminated.FinishedAt.Add(crashBackoff(c.RestartCount + 1))
+			again := c.LastTerminationState.Terminated.FinishedAt.Add(sc.wait(c, c.LastTerminationState.Terminated))
 			if now.Before(again) {
 				at(again)
 				continue

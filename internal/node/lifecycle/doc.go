@@ -9,5 +9,6 @@
 //
 // # Concurrency
 //
-// A Lifecycle is safe for concurrent use for different pods. Facts.Choice belongs to the caller of Next.
+// A Lifecycle is safe for concurrent use for different pods. Facts.Choice and Facts.BackOff belong to the caller
+// of Next.
 package lifecycle

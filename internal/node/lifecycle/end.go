@@ -4,7 +4,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/node/admission"
 )
@@ -36,12 +35,6 @@ func terminationEnd(pod *corev1.Pod, s scenario) time.Time {
 	return end
 }
 
-// preemptionEnd returns when a preempted pod has ended.
-func (s *scenario) preemptionEnd(pod *corev1.Pod) time.Time {
-	grace := time.Duration(ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0)) * time.Second
-	return s.preempted.Add(min(s.terminateAfter, grace))
-}
-
 // finish sets the final phase of a pod whose containers have all ended.
 func finish(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
 	s.ObservedGeneration = pod.Generation
@@ -58,9 +51,3 @@ func finish(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
 	}
 	conditions(pod, s, now)
 }
-
-// Preempting is the reason of a preempted pod and of its event.
-const Preempting = "Preempting"
-
-// PreemptionMessage is the message of a preempted pod and of its event.
-const PreemptionMessage = "Preempted in order to admit critical pod"

@@ -17,6 +17,7 @@ type events struct {
 	before, after *corev1.PodStatus
 	all           bool   // see BuiltIn.AllEvents
 	pulls         []pull // of the pod's images, before it has started
+	ended         bool   // by an Ending
 	actions       []stage.Action
 }
 
@@ -28,7 +29,7 @@ func (e *events) add(kind, reason, format string, args ...any) {
 func (e *events) containers() {
 	started := !IsStarted(e.before) && IsStarted(e.after)
 	killed := e.before.Phase == corev1.PodRunning && e.after.Phase != corev1.PodRunning &&
-		(e.pod.DeletionTimestamp != nil || e.after.Reason == deadlineExceeded || e.after.Reason == Preempting)
+		(e.pod.DeletionTimestamp != nil || e.after.Reason == deadlineExceeded || e.ended)
 	for i := range e.pod.Spec.Containers {
 		c := &e.pod.Spec.Containers[i]
 		if started && e.all {
@@ -102,11 +103,13 @@ func (e *events) probes(sc scenario) {
 	if sc.startup == nil && sc.readiness == nil && sc.liveness == nil && sc.images == nil {
 		return
 	}
-	for i := range e.pod.Spec.Containers {
-		if i >= len(e.before.ContainerStatuses) || i >= len(e.after.ContainerStatuses) {
-			return
-		}
-		old, now, p := &e.before.ContainerStatuses[i], &e.after.ContainerStatuses[i], sc.probes(e.pod, &e.pod.Spec.Containers[i])
+	e.probesOf(sc, e.pod.Spec.InitContainers, e.before.InitContainerStatuses, e.after.InitContainerStatuses)
+	e.probesOf(sc, e.pod.Spec.Containers, e.before.ContainerStatuses, e.after.ContainerStatuses)
+}
+
+func (e *events) probesOf(sc scenario, specs []corev1.Container, before, after []corev1.ContainerStatus) {
+	for i := range min(len(specs), len(before), len(after)) {
+		old, now, p := &before[i], &after[i], sc.probes(e.pod, &specs[i])
 		end := now.State.Terminated
 		if end == nil {
 			end = now.LastTerminationState.Terminated
@@ -114,7 +117,7 @@ func (e *events) probes(sc scenario) {
 		switch {
 		case old.State.Running != nil && now.State.Running != nil && old.Ready && !now.Ready && p.readiness != nil:
 			e.add(corev1.EventTypeWarning, "Unhealthy", "Readiness probe failed: simulated")
-		case old.State.Running != nil && now.State.Running == nil && end != nil && end.ExitCode == killed && e.pod.DeletionTimestamp == nil:
+		case old.State.Running != nil && now.State.Running == nil && end != nil && end.ExitCode == killed && p.kills(end) && e.pod.DeletionTimestamp == nil && !e.ended:
 			kind := "Liveness"
 			if _, ok := p.started(); !ok {
 				kind = "Startup"

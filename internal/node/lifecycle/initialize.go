@@ -20,10 +20,10 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 			continue
 		}
 		if c.State.Waiting != nil {
-			restarts := int32(0)
-			if last := c.LastTerminationState.Terminated; last != nil {
+			restarts := c.RestartCount
+			if last := c.LastTerminationState.Terminated; last != nil && c.State.Waiting.Reason != restartingAll {
 				restarts = c.RestartCount + 1
-				if again := last.FinishedAt.Add(crashBackoff(restarts)); now.Before(again) {
+				if again := last.FinishedAt.Add(sc.wait(c, last)); now.Before(again) {
 					return false, again, false
 				}
 			}
@@ -35,8 +35,7 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 			c.LastTerminationState = last
 			if admission.IsSidecar(spec) {
 				setRunning(c, now)
-				c.Started, c.Ready, next = sc.lookAt(pod, spec, c, now)
-				if !*c.Started {
+				if next = sc.watchSidecar(pod, spec, c, now); !*c.Started {
 					return false, next, false
 				}
 				continue
@@ -47,7 +46,11 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 			}
 		}
 		if c.State.Running != nil && admission.IsSidecar(spec) {
-			if c.Started, c.Ready, next = sc.lookAt(pod, spec, c, now); !*c.Started {
+			if end, exit := sc.end(pod, spec, c); !end.IsZero() && !now.Before(end) {
+				setTerminated(pod, spec, c, exit, c.State.Running.StartedAt, now)
+				return false, sc.putOff(pod, c, now), false
+			}
+			if next = sc.watchSidecar(pod, spec, c, now); !*c.Started {
 				return false, next, false
 			}
 			continue
@@ -60,11 +63,14 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 			setTerminated(pod, spec, c, co.exit, c.State.Running.StartedAt, now)
 			c.Ready = co.exit.Code == 0
 		}
-		if end := c.State.Terminated; end.ExitCode != 0 {
+		if end := c.State.Terminated; action(spec, end.ExitCode) == corev1.ContainerRestartRuleActionRestartAllContainers {
+			restartAll(pod, s, c, now)
+			return false, now, false
+		} else if end.ExitCode != 0 {
 			if !restarts(pod, spec, end.ExitCode) {
 				return false, next, true
 			}
-			return false, backOff(pod, c, now), false
+			return false, sc.putOff(pod, c, now), false
 		}
 	}
 	return true, next, false
@@ -80,6 +86,6 @@ func isInitialized(spec *corev1.Container, c *corev1.ContainerStatus) bool {
 
 // initLifespan returns the lifespan of an init container.
 func (s *scenario) initLifespan(pod *corev1.Pod, c *corev1.Container, restarts int32) lifespan {
-	of := scenario{ends: true, initial: true, images: s.images}
+	of := scenario{ends: true, initial: true, images: s.images, exceeds: s.exceeds}
 	return of.lifespan(pod, c, restarts)
 }

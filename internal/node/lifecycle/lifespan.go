@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"fairlead.dev/internal/node/admission"
 	"fairlead.dev/internal/node/images"
 	"fairlead.dev/internal/node/shell"
 )
@@ -16,9 +17,25 @@ type lifespan struct {
 	exit   images.Exit
 }
 
-// lifespan returns the lifespan of a container after a number of restarts: the one that annotations declare, else that of its
-// image, else the prediction of its command, else the assumption.
+// lifespan returns the lifespan of a container after a number of restarts, which the limit of its memory may end.
 func (s *scenario) lifespan(pod *corev1.Pod, c *corev1.Container, restarts int32) lifespan {
+	co := s.declared(pod, c, restarts)
+	limit, limited := c.Resources.Limits[corev1.ResourceMemory]
+	if !limited || s.exceeds == nil || limit.IsZero() {
+		return co
+	}
+	if after, ok := s.exceeds(pod, c, limit); ok && (!co.ends || after < co.runFor) {
+		co = lifespan{ends: true, runFor: after, exit: images.Exit{Code: killed, Reason: "OOMKilled"}}
+	}
+	return co
+}
+
+// declared returns the lifespan that annotations declare, else that of the container's image, else the prediction of its
+// command, else the assumption.
+func (s *scenario) declared(pod *corev1.Pod, c *corev1.Container, restarts int32) lifespan {
+	if admission.IsSidecar(c) { // annotations are about the other containers
+		s = &scenario{images: s.images}
+	}
 	co := lifespan{ends: s.ends, runFor: s.runFor, exit: images.Exit{Code: s.exitCode}}
 	endDeclared, exitDeclared := s.endDeclared, s.codeDeclared
 	if !endDeclared {
@@ -66,14 +83,20 @@ func (s *scenario) end(pod *corev1.Pod, spec *corev1.Container, c *corev1.Contai
 	began := c.State.Running.StartedAt
 	co := s.lifespan(pod, spec, c.RestartCount)
 	at, exit = co.endsAt(began.Time), co.exit
-	if after, ok := s.probes(pod, spec).ends(); ok && (at.IsZero() || began.Add(after).Before(at)) {
-		at, exit = began.Add(after), images.Exit{Code: killed}
+	if after, grace, ok := s.probes(pod, spec).kill(GracePeriod(pod)); ok {
+		if end := began.Add(after + min(s.terminateAfter, grace)); at.IsZero() || end.Before(at) {
+			at, exit = end, images.Exit{Code: killed}
+		}
 	}
 	return at, exit
 }
 
-// firstEnd returns when the first of the containers exits.
+// firstEnd returns when the first of the containers exits, sidecars included.
 func (s *scenario) firstEnd(pod *corev1.Pod, status *corev1.PodStatus) (first time.Time) {
+	for i := range min(len(status.InitContainerStatuses), len(pod.Spec.InitContainers)) {
+		at, _ := s.end(pod, &pod.Spec.InitContainers[i], &status.InitContainerStatuses[i])
+		first = Earlier(first, at)
+	}
 	for i := range status.ContainerStatuses {
 		at, _ := s.end(pod, &pod.Spec.Containers[i], &status.ContainerStatuses[i])
 		first = Earlier(first, at)

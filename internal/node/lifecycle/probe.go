@@ -5,6 +5,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // Annotations of pods that declare the outcomes of probes; see the package documentation of node.
@@ -42,7 +44,8 @@ func readOutcome(pod *corev1.Pod, annotation string) *probeOutcome {
 // probe is a probe of a container with its outcome.
 type probe struct {
 	delay, period      time.Duration
-	successes, failing int // thresholds of consecutive results
+	successes, failing int            // thresholds of consecutive results
+	grace              *time.Duration // of the container when it has failed; nil for the pod's
 	probeOutcome
 }
 
@@ -61,8 +64,12 @@ func newProbe(p *corev1.Probe, o *probeOutcome) *probe {
 		}
 		return n
 	}
+	var grace *time.Duration
+	if p.TerminationGracePeriodSeconds != nil {
+		grace = ptr.To(time.Duration(*p.TerminationGracePeriodSeconds) * time.Second)
+	}
 	return &probe{
-		delay: time.Duration(p.InitialDelaySeconds) * time.Second, period: time.Duration(or(p.PeriodSeconds, 10)) * time.Second,
+		grace: grace, delay: time.Duration(p.InitialDelaySeconds) * time.Second, period: time.Duration(or(p.PeriodSeconds, 10)) * time.Second,
 		successes: int(or(p.SuccessThreshold, 1)), failing: int(or(p.FailureThreshold, 3)), probeOutcome: *o,
 	}
 }
@@ -119,6 +126,26 @@ func (p probes) ends() (time.Duration, bool) {
 		return 0, false
 	}
 	return p.liveness.reaches(false, from)
+}
+
+// kill returns when a probe ends the container, and the time that it then has at most: the probe's own, else the pod's.
+func (p probes) kill(pod time.Duration) (at, grace time.Duration, ok bool) {
+	at, ok = p.ends()
+	by := p.liveness
+	if _, started := p.started(); !started {
+		by = p.startup
+	}
+	if grace = pod; ok && by.grace != nil {
+		grace = *by.grace
+	}
+	return at, grace, ok
+}
+
+// kills reports whether a probe has ended the container, and no other cause, such as its memory limit or the exit code of its
+// command.
+func (p probes) kills(end *corev1.ContainerStateTerminated) bool {
+	after, ok := p.ends()
+	return ok && end.Reason == "Error" && !end.FinishedAt.Before(&metav1.Time{Time: end.StartedAt.Add(after).Truncate(time.Second)})
 }
 
 // look returns whether a container has started and is ready after running for a time, and how long after its start

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"fairlead.dev/internal/node/admission"
 	"fairlead.dev/internal/node/dependencies"
@@ -40,9 +41,12 @@ type scenario struct {
 
 	startup, readiness, liveness *probeOutcome // nil: not declared
 
-	errors    dependencies.Errors
-	admission admission.Result // of a new pod, or of a resize
-	preempted time.Time        // zero if it was not
+	errors        dependencies.Errors
+	admission     admission.Result // of a new pod, or of a resize
+	restartPeriod time.Duration    // see Facts; so backOff
+	backOff       *BackOff
+	ending        *Ending                                                                       // nil unless the node ends the pod
+	exceeds       func(*corev1.Pod, *corev1.Container, resource.Quantity) (time.Duration, bool) // see BuiltIn.Exceeds
 }
 
 // newScenario returns the course of a pod. startAfter is how long pods take to start, runFor how long those run that

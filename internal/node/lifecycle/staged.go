@@ -12,7 +12,7 @@ import (
 )
 
 // Staged is a lifecycle that stages override. A due stage is the next step of the pod that it selects. Else the pod
-// waits if its stages began with it, or end it; all other pods, and preempted ones, go on in the other lifecycle.
+// waits if its stages began with it, or end it; all other pods, and those that their node ends, go on in the other lifecycle.
 type Staged struct {
 	Stages func() stage.Stages // for pods
 	Other  Lifecycle
@@ -21,7 +21,7 @@ type Staged struct {
 // Next implements Lifecycle.
 func (s *Staged) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.Time) (Step, error) {
 	stages := s.Stages()
-	if len(stages) == 0 || !f.Preempted.IsZero() {
+	if len(stages) == 0 || f.Ending != nil {
 		return s.Other.Next(ctx, pod, f, now)
 	}
 	if err := f.Choice.Update(pod, stages, now); err != nil {

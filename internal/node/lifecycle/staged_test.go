@@ -70,7 +70,7 @@ func TestStaged(t *testing.T) {
 			pod.DeletionTimestamp = &metav1.Time{Time: now}
 		}
 		if tc.preempted {
-			f.Preempted = now
+			f.Ending = &Ending{Since: now}
 		}
 		life := Staged{Stages: stages(t, tc.stages...), Other: other{}}
 		step, err := life.Next(t.Context(), pod, f, now)

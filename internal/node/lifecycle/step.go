@@ -19,11 +19,13 @@ type Lifecycle interface {
 
 // Facts are what a node knows of a pod beside the object itself.
 type Facts struct {
-	Host, Pod addresses.Both // the addresses of the node and of the pod
-	Ends      time.Time      // when its containers exit, more precisely than the whole seconds of the status; zero if not known
-	Preempted time.Time      // when it was preempted; zero if it was not
-	Choice    *stage.Choice  // the stage chosen for the pod
-	Node      Node
+	Host, Pod     addresses.Both // the addresses of the node and of the pod
+	Ends          time.Time      // when its containers exit, more precisely than the whole seconds of the status; zero if not known
+	Ending        *Ending        // nil unless the node ends the pod
+	Choice        *stage.Choice  // the stage chosen for the pod
+	BackOff       *BackOff       // of its containers; may be nil
+	RestartPeriod time.Duration  // the longest back-off; 0 for five minutes
+	Node          Node
 }
 
 // Node is the node of a pod. A lifecycle asks it only if the next step depends on the answer.

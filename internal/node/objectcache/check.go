@@ -35,6 +35,7 @@ func (c *Cache) Check(ctx context.Context, u *Use, pod *corev1.Pod) (errors depe
 			return errors, false
 		}
 		if errors.Mounts = dependencies.Volumes(pod, c.find); errors.Mounts != nil {
+			errors.Overdue = dependencies.Overdue(pod, c.find)
 			return errors, true
 		}
 		if errors.Claims = dependencies.Claims(pod, c.find); errors.Claims != "" {
