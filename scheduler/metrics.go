@@ -29,5 +29,6 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) { m.counts.Collect(out) 
 func (s *Scheduler) measure() {
 	sizes := s.queue.Sizes()
 	sizes.Nodes, sizes.Pods, sizes.AssumedPods = s.cluster.Len(), s.cluster.NumPods(), len(s.assumed)
+	sizes.PatchedPods = s.reports.unwritten()
 	s.metrics.Set(sizes)
 }

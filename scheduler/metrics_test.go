@@ -45,6 +45,10 @@ func TestMetrics(t *testing.T) {
 		`scheduler_pending_pods{queue="gated"} 1`,
 		`scheduler_unschedulable_pods{plugin="NodeResourcesFit",profile="default-scheduler"} 1`,
 		`scheduler_cache_size{type="nodes"} 1`,
+		`scheduler_async_api_call_execution_total{call_type="pod_binding",result="success"} 1`,
+		`scheduler_async_api_call_execution_total{call_type="pod_status_patch",result="success"} `,
+		`scheduler_async_api_call_execution_duration_seconds_count{call_type="pod_binding",result="success"} 1`,
+		`scheduler_pending_async_api_calls{call_type="pod_binding"} 0`,
 		`scheduler_cache_size{type="pods"} 1`,
 		`rest_client_requests_total{code="201",host="fairlead.in-process",method="POST"} `,
 	)

@@ -76,6 +76,13 @@ func (r *conditionWriter) cancel(ctx context.Context, uid types.UID) {
 	r.mu.Unlock()
 }
 
+// unwritten returns the number of pods whose conditions wait to be written or are being written.
+func (r *conditionWriter) unwritten() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.mu.latest) + len(r.mu.writing)
+}
+
 // writing returns a channel that is closed when a write in progress for a pod is done; nil if there is none.
 func (r *conditionWriter) writing(uid types.UID) <-chan struct{} {
 	r.mu.Lock()

@@ -38,7 +38,7 @@ func with(args runtime.Object, f func(context.Context, runtime.Object, fwk.Handl
 	}
 }
 
-var plugins = map[string]schedulerplugins.Factory{
+var their = map[string]schedulerplugins.Factory{
 	"TheirSort":          queuesort.New,
 	"TheirNodeName":      with(nil, nodename.New),
 	"TheirUnschedulable": with(nil, nodeunschedulable.New),
@@ -62,7 +62,7 @@ func TestTheirPlugins(t *testing.T) {
 	}
 	var opts []schedulerplugins.Option
 	var enabled []string
-	for name, f := range plugins {
+	for name, f := range their {
 		opts = append(opts, schedulerplugins.WithPlugin(name, f))
 		enabled = append(enabled, "{name: "+name+"}")
 	}

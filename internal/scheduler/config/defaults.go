@@ -116,7 +116,7 @@ func merged(set configv1.PluginSet) configv1.PluginSet {
 		if disabled(name) {
 			continue
 		}
-		p := configv1.Plugin{Name: name}
+		p := configv1.Plugin{Name: name, Weight: ptr.To[int32](0)} // as kube-scheduler writes it
 		if k := plugins.Find(name); k != nil && k.Score != nil && k.Weight > 0 && name != "VolumeBinding" {
 			p.Weight = ptr.To(int32(k.Weight))
 		}
@@ -151,12 +151,12 @@ func defaultOrder() []string {
 var defaultArgs = []struct{ name, args string }{
 	{"DefaultPreemption", `{"minCandidateNodesPercentage":10,"minCandidateNodesAbsolute":100}`},
 	{"DynamicResources", `{"filterTimeout":"10s","bindingTimeout":"10m0s"}`},
-	{"InterPodAffinity", `{"hardPodAffinityWeight":1}`},
+	{"InterPodAffinity", `{"hardPodAffinityWeight":1,"ignorePreferredTermsOfExistingPods":false}`},
 	{"NodeAffinity", `{}`},
 	{"NodeResourcesBalancedAllocation", `{"resources":[{"name":"cpu","weight":1},{"name":"memory","weight":1}]}`},
 	{"NodeResourcesFit", `{"scoringStrategy":{"type":"LeastAllocated","resources":[{"name":"cpu","weight":1},{"name":"memory","weight":1}]}}`},
 	{"PodTopologySpread", `{"defaultingType":"System"}`},
-	{"VolumeBinding", `{"bindTimeoutSeconds":600}`},
+	{"VolumeBinding", `{"bindTimeoutSeconds":600,"shape":[{"utilization":0,"score":10},{"utilization":100,"score":0}]}`},
 }
 
 // completeArgs adds the default arguments of a plugin to those that a file has.

@@ -44,7 +44,7 @@ profiles:
 	}
 }
 
-// The documents are those of kube-scheduler 1.37.2 --write-config-to, without the plugins that are off there by default.
+// The plugins are those that kube-scheduler 1.37.2 --write-config-to writes, without the ones that have no effect here.
 func TestDefaultDocument(t *testing.T) {
 	c, err := Complete(nil)
 	if err != nil {
@@ -56,20 +56,29 @@ func TestDefaultDocument(t *testing.T) {
 	}
 	const want = `enabled:
 - name: SchedulingGates
+  weight: 0
 - name: PrioritySort
+  weight: 0
 - name: NodeName
+  weight: 0
 - name: NodeUnschedulable
+  weight: 0
 - name: TaintToleration
   weight: 3
 - name: NodeAffinity
   weight: 2
 - name: NodePorts
+  weight: 0
 - name: NodeResourcesFit
   weight: 1
 - name: VolumeRestrictions
+  weight: 0
 - name: NodeVolumeLimits
+  weight: 0
 - name: VolumeBinding
+  weight: 0
 - name: VolumeZone
+  weight: 0
 - name: PodTopologySpread
   weight: 2
 - name: InterPodAffinity
@@ -77,11 +86,13 @@ func TestDefaultDocument(t *testing.T) {
 - name: DynamicResources
   weight: 2
 - name: DefaultPreemption
+  weight: 0
 - name: NodeResourcesBalancedAllocation
   weight: 1
 - name: ImageLocality
   weight: 1
 - name: DefaultBinder
+  weight: 0
 `
 	if string(text) != want {
 		t.Errorf("got\n%s", text)

@@ -14,13 +14,14 @@ const (
 
 // calls counts calls of the API server, as kube-scheduler does with the feature gate SchedulerAsyncAPICalls.
 type calls struct {
-	total   *prometheus.CounterVec
-	took    *prometheus.HistogramVec
-	pending *prometheus.GaugeVec
+	total             *prometheus.CounterVec
+	took              *prometheus.HistogramVec
+	pending           *prometheus.GaugeVec
+	bindings, patches prometheus.Gauge // of pending
 }
 
 func newCalls() calls {
-	return calls{
+	c := calls{
 		total: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "scheduler", Name: "async_api_call_execution_total", Help: "Calls of the API server beside the scheduling cycle, by kind and result.",
 		}, []string{"call_type", "result"}),
@@ -32,6 +33,8 @@ func newCalls() calls {
 			Namespace: "scheduler", Name: "pending_async_api_calls", Help: "Pods with a call that waits to be made or runs.",
 		}, []string{"call_type"}),
 	}
+	c.bindings, c.patches = c.pending.WithLabelValues(PodBinding), c.pending.WithLabelValues(PodStatusPatch)
+	return c
 }
 
 // Called counts a call that began at start.
@@ -45,11 +48,4 @@ func (m *Metrics) Called(kind string, err error, start time.Time) {
 	}
 	m.calls.total.WithLabelValues(kind, result).Inc()
 	m.calls.took.WithLabelValues(kind, result).Observe(time.Since(start).Seconds())
-}
-
-// Pending stores the number of pods with a call of a kind that waits or runs.
-func (m *Metrics) Pending(kind string, n int) {
-	if m != nil {
-		m.calls.pending.WithLabelValues(kind).Set(float64(n))
-	}
 }

@@ -42,6 +42,7 @@ func (m *Metrics) Rejected(plugin, profile string, n float64) {
 type Sizes struct {
 	Active, Backoff, Unschedulable, Gated int
 	Nodes, Pods, AssumedPods              int
+	PatchedPods                           int // whose statuses are to be patched, or are being patched
 }
 
 // Set stores the sizes for the next scrapes.
@@ -55,6 +56,7 @@ func (m *Metrics) Set(s Sizes) {
 	}{
 		{m.active, s.Active}, {m.backoff, s.Backoff}, {m.unschedulable, s.Unschedulable}, {m.gated, s.Gated},
 		{m.cachedNodes, s.Nodes}, {m.cachedPods, s.Pods}, {m.cachedAssumedPods, s.AssumedPods},
+		{m.calls.bindings, s.AssumedPods}, {m.calls.patches, s.PatchedPods},
 	} {
 		one.gauge.Set(float64(one.n))
 	}
