@@ -293,7 +293,7 @@ func RunControllers(ctx context.Context, config *rest.Config, o ControllerOption
 // RunScheduler runs the scheduler against any Kubernetes API server until ctx ends.
 func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options, a Apart) error {
 	return apart(ctx, config, a, "scheduler", func(ctx context.Context, s clientSide, m partMetrics) error {
-		o.FeatureGates = s.deviceGates(ctx)
+		o.FeatureGates = s.servedGates(ctx)
 		return s.scheduler(ctx, m.in(o))
 	})
 }
