@@ -60,6 +60,12 @@ func (c *Cluster) SetStartTime(uid types.UID, start *metav1.Time) {
 	}
 }
 
+// Pod returns a pod on a node, or assumed there; nil if there is none.
+func (c *Cluster) Pod(uid types.UID) *PodInfo { return c.pods[uid] }
+
+// Pods yields the pods on nodes.
+func (c *Cluster) Pods() iter.Seq[*PodInfo] { return maps.Values(c.pods) }
+
 // HasPodsBelow reports whether there may be pods of a lower priority on nodes.
 func (c *Cluster) HasPodsBelow(priority int32) bool {
 	for rank := range c.podsByPriority {

@@ -144,7 +144,7 @@ func (q *Queue) Refresh(p *cache.PodInfo, now time.Time) {
 	same := slices.Equal(w.PodInfo.ResourceClaims, p.ResourceClaims)
 	w.PodInfo = p
 	if !same && w.indexed != nil {
-		q.awake(w, podChanged, now)
+		q.awake(w.entity(), podChanged, now)
 	}
 }
 
