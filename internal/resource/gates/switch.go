@@ -8,7 +8,6 @@ import (
 
 // plugins are the admission plugins that a gate guards, by name.
 var plugins = map[string]string{
-	"PodGroupProtection":      "GenericWorkload",
 	"PodTopologyLabels":       "PodTopologyLabelsAdmission",
 	"MutatingAdmissionPolicy": "MutatingAdmissionPolicy",
 }
@@ -16,11 +15,14 @@ var plugins = map[string]string{
 // HasPlugin reports whether the gates leave an admission plugin on.
 func (a API) HasPlugin(name string) bool {
 	gate, gated := plugins[name]
+	if name == "PodGroupProtection" {
+		gate, gated = "GenericWorkload", true // which is off by default
+	}
 	return !gated || a.Enabled(gate)
 }
 
-// kinds are the kinds that a gate guards, which is off by default.
-var kinds = map[schema.GroupResource]string{
+// gatedKinds are the kinds that a gate guards, which is off by default.
+var gatedKinds = map[schema.GroupResource]string{
 	{Group: "scheduling.k8s.io", Resource: "podgroups"}: "GenericWorkload",
 	{Group: "scheduling.k8s.io", Resource: "workloads"}: "GenericWorkload",
 }
