@@ -67,7 +67,7 @@ func (w *groupWriter) run(ctx context.Context) {
 	}
 }
 
-// write patches the condition. A deleted group needs none; any other error is retried unless a newer condition is queued.
+// write patches the condition. A deleted group needs no condition; any other error is retried unless a newer condition is queued.
 func (w *groupWriter) write(ctx context.Context, uid types.UID, c groupCondition) {
 	_, err := w.groups.Namespace(c.group.Namespace).Patch(ctx, c.group.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{"uid": uid},

@@ -54,7 +54,7 @@ func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, g *podGroup) (victim
 	if s.groupWaits(members, g.priority()) {
 		return nil, groupOutcome{"ongoing preemption on nominated nodes", true}
 	}
-	units := profile.UnitsBelow(g.priority(), s.cluster.Pods())
+	units := profile.UnitsBelow(g.priority(), cache.PodsOn(s.cluster))
 	if len(units) == 0 {
 		return nil, groupOutcome{message: "No preemption victims found for incoming preemptor"}
 	}
@@ -109,7 +109,7 @@ func (s *Scheduler) groupWaits(members []*queue.QueuedPodInfo, priority int32) b
 	return false
 }
 
-// fitsAgain reports whether pods still fit on the nodes that a trial chose, one after another. It changes nothing.
+// fitsAgain reports whether pods still fit on the nodes that a trial chose, one after another. It leaves the cluster as it was.
 func (s *Scheduler) fitsAgain(placed []*assumedPod) bool {
 	var again trial
 	defer func() { s.undoTrial(&again) }()

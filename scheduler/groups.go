@@ -99,7 +99,7 @@ func (g *podGroup) priority() int32 {
 // scheduled returns the pods of the group that have nodes or are assumed on them.
 func (g *podGroup) scheduled(c *cache.Cluster) (on []*cache.PodInfo) {
 	for uid := range g.pods {
-		if p := c.Pod(uid); p != nil {
+		if p := cache.PodOn(c, uid); p != nil {
 			on = append(on, p)
 		}
 	}

@@ -73,7 +73,7 @@ func (s *Scheduler) take(w *queue.QueuedPodInfo, n *cache.NodeInfo) (*assumedPod
 	return p, nil
 }
 
-// undoTrial takes the placed pods off their nodes, the last one first, and leaves nothing reserved.
+// undoTrial takes the placed pods off their nodes, the last one first, and ends their reservations.
 func (s *Scheduler) undoTrial(t *trial) {
 	s.groups.trying = true
 	defer func() { s.groups.trying = false }()

@@ -60,11 +60,11 @@ func (c *Cluster) SetStartTime(uid types.UID, start *metav1.Time) {
 	}
 }
 
-// Pod returns a pod on a node, or assumed there; nil if there is none.
-func (c *Cluster) Pod(uid types.UID) *PodInfo { return c.pods[uid] }
+// PodOn returns a pod on a node, or assumed there; nil for one that is not.
+func PodOn(c *Cluster, uid types.UID) *PodInfo { return c.pods[uid] }
 
-// Pods yields the pods on nodes.
-func (c *Cluster) Pods() iter.Seq[*PodInfo] { return maps.Values(c.pods) }
+// PodsOn yields the pods on nodes.
+func PodsOn(c *Cluster) iter.Seq[*PodInfo] { return maps.Values(c.pods) }
 
 // HasPodsBelow reports whether there may be pods of a lower priority on nodes.
 func (c *Cluster) HasPodsBelow(priority int32) bool {

@@ -80,7 +80,7 @@ func (pl *Placer) Candidates(c *cache.Cluster, p *cache.PodInfo, e *framework.Fi
 	return all
 }
 
-// Best returns the least harmful candidate; nil if there is none.
+// Best returns the least harmful candidate; nil without candidates.
 func Best(all []*Candidate) (best *Candidate) {
 	for _, v := range all {
 		if best == nil || v.less(best) {

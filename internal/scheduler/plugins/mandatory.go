@@ -24,8 +24,8 @@ func (parseErrors) EventsToRegister() framework.EventKind { return 0 }
 
 func (parseErrors) QueueingHint(*cache.PodInfo, *framework.ClusterEvent) bool { return false }
 
-// Unsupported is the name of the filter that rejects the pods of pod groups, for a server that has none of the version that
-// the scheduler reads.
+// Unsupported is the name of the filter that rejects the pods of pod groups, for a server that does not serve the version
+// that the scheduler reads.
 const Unsupported = "Unsupported"
 
 // unsupported rejects pods with requirements that this scheduler cannot fulfil.
