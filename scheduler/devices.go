@@ -63,7 +63,12 @@ func (s *Scheduler) modelDevices(env controller.Env) {
 		PartitionableDevices:    o.enabled("DRAPartitionableDevices", true),
 		PrioritizedList:         o.enabled("DRAPrioritizedList", true),
 	}
-	model.Freed = func() { s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.DevicesFreed}, time.Now()) }
+	model.Freed = func() {
+		if s.groups.trying {
+			return // the devices were taken for a group that did not fit
+		}
+		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.DevicesFreed}, time.Now())
+	}
 	model.Problem = func(slice *resourcev1.ResourceSlice, reason, message string) {
 		env.Recorder.Act(slice, nil, corev1.EventTypeWarning, reason, "Allocating", "%s", message)
 	}

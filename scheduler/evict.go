@@ -20,14 +20,24 @@ func (s *Scheduler) evict(ctx context.Context, preemptor *corev1.Pod, e *placeme
 		if victim.Terminating {
 			continue // it is being deleted already
 		}
-		if err := s.evictOne(ctx, preemptor, victim.Pod, e.Node.Name); err != nil && ctx.Err() == nil {
+		if err := s.evictOne(ctx, byPod(preemptor), victim.Pod, e.Node.Name); err != nil && ctx.Err() == nil {
 			s.send(func() { s.endNomination(preemptor.UID) })
 			return
 		}
 	}
 }
 
-func (s *Scheduler) evictOne(ctx context.Context, preemptor, victim *corev1.Pod, node string) error {
+// A preemptor is a pod, or a pod group, for which others are preempted.
+type preemptor struct {
+	scheduler, kind string
+	uid             types.UID
+	object          client.Object
+}
+
+func byPod(pod *corev1.Pod) preemptor { return preemptor{pod.Spec.SchedulerName, "pod", pod.UID, pod} }
+
+// evictOne evicts a victim. where is the node on which it makes room, or the cluster.
+func (s *Scheduler) evictOne(ctx context.Context, by preemptor, victim *corev1.Pod, where string) error {
 	pods := s.pods.Namespace(victim.Namespace)
 	_, err := pods.Patch(ctx, victim.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{"uid": victim.UID},
@@ -36,7 +46,7 @@ func (s *Scheduler) evictOne(ctx context.Context, preemptor, victim *corev1.Pod,
 			Status:             corev1.ConditionTrue,
 			ObservedGeneration: victim.Generation,
 			Reason:             corev1.PodReasonPreemptionByScheduler,
-			Message:            preemptor.Spec.SchedulerName + ": preempting to accommodate a higher priority pod",
+			Message:            by.scheduler + ": preempting to accommodate a higher priority " + by.kind,
 			LastTransitionTime: metav1.Now(),
 		}}},
 	}).On("status"))
@@ -47,7 +57,7 @@ func (s *Scheduler) evictOne(ctx context.Context, preemptor, victim *corev1.Pod,
 		return nil // deleted already
 	}
 	if err == nil {
-		s.profiles[preemptor.Spec.SchedulerName].events.Act(victim, preemptor, corev1.EventTypeNormal, "Preempted", "Preempting", "Preempted by pod %s on node %s", preemptor.UID, node)
+		s.profiles[by.scheduler].events.Act(victim, by.object, corev1.EventTypeNormal, "Preempted", "Preempting", "Preempted by %s %s on node %s", by.kind, by.uid, where)
 	}
 	return err
 }

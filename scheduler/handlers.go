@@ -47,6 +47,7 @@ func (s *Scheduler) listen() (stop func()) {
 		listening(s.objects, s.objects.capacities, onVolumeChange[*storagev1.CSIStorageCapacity](s)),
 	}
 	stops = append(stops, s.listenToDevices()...)
+	stops = append(stops, s.listenToGroups()...)
 	return func() {
 		for _, stop := range stops {
 			stop()

@@ -56,6 +56,7 @@ func isTerminal(pod *corev1.Pod) bool {
 
 // addPending adds a pod without a node to the queue.
 func (s *Scheduler) addPending(p *cache.PodInfo) {
+	s.groups.add(p.Pod)
 	if s.updateTaken(p) {
 		return
 	}
@@ -65,6 +66,7 @@ func (s *Scheduler) addPending(p *cache.PodInfo) {
 		return
 	}
 	s.queue.AddOrUpdate(p, time.Now())
+	s.watchHeldPod(p.Pod)
 	if gates := p.Pod.Spec.SchedulingGates; len(gates) > 0 {
 		s.reports.add(p.Pod, corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates", "")
 	}
@@ -96,6 +98,7 @@ func (s *Scheduler) setStartTime(pod *corev1.Pod) {
 // addAssigned adds a pod with a node to the cluster; often it was assumed there.
 func (s *Scheduler) addAssigned(p *cache.PodInfo) {
 	s.queue.Delete(p.Pod.UID)
+	s.addGroupMember(p.Pod)
 	s.asking.drop(p.Pod.UID)
 	s.cluster.Withdraw(p.Pod.UID)
 	delete(s.assumed, p.Pod.UID)
@@ -112,6 +115,7 @@ func (s *Scheduler) addAssigned(p *cache.PodInfo) {
 }
 
 func (s *Scheduler) deletePod(pod *corev1.Pod) {
+	s.groups.remove(pod)
 	s.queue.Delete(pod.UID)
 	s.asking.drop(pod.UID)
 	s.cluster.Withdraw(pod.UID)

@@ -22,6 +22,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	for range s.options.ReportWorkers {
 		workers.Go(func() { s.reports.run(ctx) })
 	}
+	if s.groups.writer != nil {
+		workers.Go(func() { s.groups.writer.run(ctx) })
+	}
 	if !s.waitForSync(ctx) {
 		return nil
 	}
@@ -33,6 +36,10 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		}
 		w, wake := s.queue.Pop(time.Now())
 		s.measure()
+		if w != nil && w.Group != nil {
+			s.scheduleGroup(ctx, w)
+			continue
+		}
 		if w != nil {
 			s.schedule(ctx, w)
 			continue

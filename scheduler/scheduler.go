@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/internal/scheduler/placement"
+	"fairlead.dev/internal/scheduler/plugins"
 	"fairlead.dev/internal/scheduler/queue"
 )
 
@@ -43,6 +44,7 @@ type Scheduler struct {
 	profiles map[string]*profile // read-only
 	assumed  map[types.UID]*assumedPod
 	asking   asking
+	groups   podGroups
 }
 
 // profile is a Profile in use.
@@ -77,6 +79,9 @@ func New(env controller.Env, o Options) *Scheduler {
 	}
 	host, _ := os.Hostname()
 	for _, p := range o.Profiles {
+		if s.objects.groups != nil {
+			p.Filters = slices.DeleteFunc(slices.Clone(p.Filters), func(f framework.Filter) bool { return f.Name() == plugins.Unsupported })
+		}
 		if len(o.Extenders) > 0 {
 			p.Filters = append(slices.Clone(p.Filters), &s.asking.plugin)
 			p.Scores = append(slices.Clone(p.Scores), framework.WeightedScore{Score: &s.asking.plugin, Weight: 1})
@@ -96,6 +101,7 @@ func New(env controller.Env, o Options) *Scheduler {
 		s.queue.Sort(o.Less)
 	}
 	s.modelDevices(env)
+	s.modelGroups(env.Client)
 	env.Client.Trace().RegisterQueue("scheduler", s.state)
 	if o.Attach != nil {
 		o.Attach(&Attachment{s})

@@ -356,5 +356,6 @@ func (cp *ControlPlane) startObjects() bootstrap.Options {
 	o.NodePort = cp.options.KubernetesNodePort
 	o.Address, o.Port = cp.advertised.Addr(), int(cp.advertised.Port())
 	o.Fairness = cp.options.fairness()
+	o.Gate = cp.options.API.Enabled
 	return o
 }

@@ -304,7 +304,7 @@ func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options,
 		return err
 	}
 	return apart(ctx, config, a, "scheduler", func(ctx context.Context, s clientSide, m partMetrics) error {
-		o.FeatureGates = s.deviceGates(ctx)
+		o.FeatureGates = s.servedGates(ctx)
 		return s.scheduler(ctx, m.in(o))
 	})
 }

@@ -28,6 +28,7 @@ import (
 	"fairlead.dev/internal/controllers/persistentvolumeexpander"
 	"fairlead.dev/internal/controllers/podcertificaterequestcleaner"
 	"fairlead.dev/internal/controllers/podgc"
+	"fairlead.dev/internal/controllers/podgroupprotection"
 	"fairlead.dev/internal/controllers/pvcprotection"
 	"fairlead.dev/internal/controllers/pvprotection"
 	"fairlead.dev/internal/controllers/replicaset"
@@ -140,6 +141,7 @@ var builtins = []entry{
 	{"persistentvolumeexpander", "expand-controller", plain(persistentvolumeexpander.New)},
 	{"podcertificaterequestcleaner", "podcertificaterequestcleaner", plain(podcertificaterequestcleaner.New)},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
+	{"podgroupprotection", "podgroup-protection-controller", plain(podgroupprotection.New)},
 	{"pvcprotection", "pvc-protection-controller", func(env controller.Env, s settings) controller.Runner {
 		return pvcprotection.New(env, pvcprotection.Options{NoUnused: !s.api.Enabled("PersistentVolumeClaimUnusedSinceTime")})
 	}},

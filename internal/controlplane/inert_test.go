@@ -73,7 +73,7 @@ func TestInertKinds(t *testing.T) {
 	}
 }
 
-// TestSchedulingGroup: without PodGroups a pod's schedulingGroup is dropped, as by
+// TestSchedulingGroup: with the gate off a pod's schedulingGroup is dropped, as by
 // kube-apiserver with its gate GenericWorkload off, and the client gets a warning.
 func TestSchedulingGroup(t *testing.T) {
 	cp := controlplanetest.Start(t, controlplane.Options{Scheduler: true, Nodes: 1, Controllers: []string{"nodelifecycle"}})
@@ -94,7 +94,7 @@ func TestSchedulingGroup(t *testing.T) {
 	if err != nil || pod.Spec.SchedulingGroup != nil {
 		t.Errorf("%v %+v", err, pod.Spec.SchedulingGroup)
 	}
-	if got := told.take(); len(got) != 1 || got[0] != "spec.schedulingGroup: dropped, since this server has no PodGroups: the pod is scheduled by itself" {
+	if got := told.take(); len(got) != 1 || got[0] != "spec.schedulingGroup: dropped, since the feature gate GenericWorkload is off: the pod is scheduled by itself" {
 		t.Errorf("the warnings are %q", got)
 	}
 	watch, err := c.CoreV1().Pods("default").Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=p"})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	migrationv1 "k8s.io/api/storagemigration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,6 +19,7 @@ var gated = map[string]string{
 	"clustertrustbundlepublisher":  "ClusterTrustBundle",
 	"devicetainteviction":          "DRADeviceTaints",
 	"podcertificaterequestcleaner": "PodCertificateRequest",
+	"podgroupprotection":           "GenericWorkload",
 	"resourceclaim":                "DynamicResourceAllocation",
 	"storageversionmigrator":       "StorageVersionMigrator",
 	"vacprotection":                "VolumeAttributesClass",
@@ -27,11 +29,19 @@ var gated = map[string]string{
 var young = map[string]func(gates.API) bool{
 	"clustertrustbundlepublisher":  has(certificatesv1.SchemeGroupVersion, new(certificatesv1.ClusterTrustBundle)),
 	"podcertificaterequestcleaner": has(certificatesv1.SchemeGroupVersion, new(certificatesv1.PodCertificateRequest)),
+	"podgroupprotection":           asked("podgroups"),
 	"storageversionmigrator":       has(migrationv1.SchemeGroupVersion, new(migrationv1.StorageVersionMigration)),
 }
 
 func has(version schema.GroupVersion, object runtime.Object) func(gates.API) bool {
 	return func(api gates.API) bool { return api.Has(version, object) }
+}
+
+// asked reports for a kind that is served only on request whether it is served.
+func asked(plural string) func(gates.API) bool {
+	return func(api gates.API) bool {
+		return slices.Contains(api.Asked, schedulingv1beta1.SchemeGroupVersion.WithResource(plural))
+	}
 }
 
 // runs reports whether the API has what a controller needs.

@@ -37,6 +37,7 @@ var upstreamNames = map[string]struct {
 	"persistentvolumeclaim-protection-controller":                    {here: "pvcprotection"},
 	"pod-garbage-collector-controller":                               {here: "podgc"},
 	"podcertificaterequest-cleaner-controller":                       {here: "podcertificaterequestcleaner"},
+	"podgroup-protection-controller":                                 {here: "podgroupprotection"},
 	"replicaset-controller":                                          {here: "replicaset"},
 	"replicationcontroller-controller":                               {here: "replicationcontroller"},
 	"resourceclaim-controller":                                       {here: "resourceclaim"},

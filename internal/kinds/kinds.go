@@ -1,4 +1,5 @@
-// Package kinds lists the API groups that Kubernetes serves in a stable version, with the Go types of their kinds.
+// Package kinds lists the API groups that Kubernetes serves in a stable version, with the Go types of their kinds, and those
+// of the beta version with pod groups, which the scheduler reads.
 // It is used on both sides of the wire, which do not import each other.
 package kinds
 
@@ -22,6 +23,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -56,6 +58,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		rbacv1.AddToScheme,
 		resourcev1.AddToScheme,
 		schedulingv1.AddToScheme,
+		schedulingv1beta1.AddToScheme,
 		storagev1.AddToScheme,
 		storagemigrationv1.AddToScheme,
 	)

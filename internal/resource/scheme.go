@@ -17,6 +17,7 @@ import (
 	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	resourcev1beta1 "k8s.io/api/resource/v1beta1"
 	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	storagev1beta1 "k8s.io/api/storage/v1beta1"
 	migrationv1beta1 "k8s.io/api/storagemigration/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,7 +43,7 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 		coordinationv1alpha2.AddToScheme, coordinationv1beta1.AddToScheme, internalv1alpha1.AddToScheme,
 		networkingv1beta1.AddToScheme,
 		resourcev1alpha3.AddToScheme, resourcev1beta1.AddToScheme, resourcev1beta2.AddToScheme,
-		storagev1beta1.AddToScheme, migrationv1beta1.AddToScheme,
+		schedulingv1alpha3.AddToScheme, storagev1beta1.AddToScheme, migrationv1beta1.AddToScheme,
 	} {
 		utilruntime.Must(add(s))
 	}

@@ -17,7 +17,7 @@ var defaultPlugins = []string{
 	"DefaultTolerationSeconds", "DefaultStorageClass", "StorageObjectInUseProtection", "PersistentVolumeClaimResize",
 	"RuntimeClass", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest", "CertificateSubjectRestriction",
 	"DefaultIngressClass", "PodTopologyLabels", "PodResizeValidator", "JobValidation", "NodeDeclaredFeatureValidator",
-	"PodGroupProtection", "PodGroupWorkloadExists", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook",
+	"PodGroupProtection", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook",
 	"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook", "ResourceQuota",
 }
 

@@ -76,7 +76,9 @@ func (a API) reached(major, minor int) bool {
 
 // serves reports whether a version of a resource is served.
 func (a API) serves(r *resource.Resource, v resource.Version) bool {
-	return (!v.OnRequest || slices.Contains(a.Asked, r.GVR(v.Name))) && a.Has(r.GVR(v.Name).GroupVersion(), v.New())
+	gate, gated := gatedKinds[r.GroupResource()]
+	return (!v.OnRequest || slices.Contains(a.Asked, r.GVR(v.Name))) && a.Has(r.GVR(v.Name).GroupVersion(), v.New()) &&
+		(!gated || a.Enabled(gate))
 }
 
 // Apply returns the rows of the kinds that the API has, with the rules of its gates. It changes the rows.

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -22,6 +23,7 @@ var kinds = []runtime.Object{
 	&corev1.Pod{}, &corev1.Node{}, &corev1.PodTemplate{}, &corev1.ReplicationController{},
 	&appsv1.Deployment{}, &appsv1.ReplicaSet{}, &appsv1.StatefulSet{}, &appsv1.DaemonSet{},
 	&batchv1.Job{}, &batchv1.CronJob{},
+	&schedulingv1beta1.PodGroup{}, &schedulingv1beta1.Workload{},
 	&resourcev1.ResourceSlice{}, &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimTemplate{},
 }
 
@@ -156,7 +158,7 @@ func TestOtherGateInUse(t *testing.T) {
 	if obj.Spec.SchedulingGroup != nil || obj.Spec.EvictionResponders == nil {
 		t.Errorf("%+v", obj.Spec)
 	}
-	if want := "spec.schedulingGroup: dropped, since this server has no PodGroups: the pod is scheduled by itself"; !slices.Equal(got, []string{want}) {
+	if want := "spec.schedulingGroup: dropped, since the feature gate GenericWorkload is off: the pod is scheduled by itself"; !slices.Equal(got, []string{want}) {
 		t.Errorf("warnings %q", got)
 	}
 	if dropOf(allOff, &corev1.ConfigMap{}) != nil {

@@ -1,6 +1,10 @@
 package gates
 
-import "slices"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // plugins are the admission plugins that a gate guards, by name.
 var plugins = map[string]string{
@@ -11,11 +15,21 @@ var plugins = map[string]string{
 // HasPlugin reports whether the gates leave an admission plugin on.
 func (a API) HasPlugin(name string) bool {
 	gate, gated := plugins[name]
+	if name == "PodGroupProtection" {
+		gate, gated = "GenericWorkload", true // which is off by default
+	}
 	return !gated || a.Enabled(gate)
 }
 
-// others are the gates that the server and the controllers ask for outside this package and that guard no field.
-var others = []string{"CBORServingAndStorage", "DRADeviceTaintRules", "PersistentVolumeClaimUnusedSinceTime", "WatchList"}
+// gatedKinds are the kinds that a gate guards, which is off by default.
+var gatedKinds = map[schema.GroupResource]string{
+	{Group: "scheduling.k8s.io", Resource: "podgroups"}: "GenericWorkload",
+	{Group: "scheduling.k8s.io", Resource: "workloads"}: "GenericWorkload",
+}
+
+// others are the gates that the server and the controllers ask for outside this package and that guard no field, and those
+// of fields or kinds that can be switched on.
+var others = []string{"CBORServingAndStorage", "DRADeviceTaintRules", "GenericWorkload", "PersistentVolumeClaimUnusedSinceTime", "WatchList"}
 
 // Switchable reports whether the server has both sides of a gate, so that it can be switched from its default in the
 // emulated version: the gates of fields and rules that are on in the newest version, and the others.

@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 )
 
 // A gatedField is a field of a type of k8s.io/api and the gate that guards it.
@@ -23,8 +24,8 @@ func of[T any](gate, field string) gatedField {
 // table lists the gated fields whose gates are off in some version.
 var table = slices.Concat(laterFields, earlierFields)
 
-// laterFields are those of the gates that are off in all versions. All are alpha, but for GenericWorkload, which is
-// beta.
+// laterFields are those of the gates that are off by default in all versions. All are alpha, but for GenericWorkload and
+// DRAWorkloadResourceClaims, which are beta.
 var laterFields = []gatedField{
 	of[corev1.SecretVolumeSource]("AtomicWriteVolumeUserFields", "DefaultUser"),
 	of[corev1.ConfigMapVolumeSource]("AtomicWriteVolumeUserFields", "DefaultUser"),
@@ -43,6 +44,15 @@ var laterFields = []gatedField{
 	of[corev1.PodSpec]("GenericWorkload", "SchedulingGroup"),
 	of[corev1.PodSpec]("EvictionRequestAPI", "EvictionResponders"),
 	of[corev1.NodeSpec]("InPlacePodVerticalScalingSchedulerPreemption", "PodPreemptionPolicy"),
+	of[schedulingv1beta1.PodGroupSpec]("CompositePodGroup", "ParentCompositePodGroupName"),
+	of[schedulingv1beta1.PodGroupSpec]("TopologyAwareWorkloadScheduling", "SchedulingConstraints"),
+	of[schedulingv1beta1.PodGroupSpec]("DRAWorkloadResourceClaims", "ResourceClaims"),
+	of[schedulingv1beta1.PodGroupSpec]("PodGroupPreemptionPolicy", "PreemptionPolicy"),
+	of[schedulingv1beta1.PodGroupStatus]("DRAWorkloadResourceClaims", "ResourceClaimStatuses"),
+	of[schedulingv1beta1.PodGroupTemplate]("TopologyAwareWorkloadScheduling", "SchedulingConstraints"),
+	of[schedulingv1beta1.PodGroupTemplate]("DRAWorkloadResourceClaims", "ResourceClaims"),
+	of[schedulingv1beta1.PodGroupTemplate]("PodGroupPreemptionPolicy", "PreemptionPolicy"),
+	of[schedulingv1beta1.WorkloadSpec]("CompositePodGroup", "CompositePodGroupTemplates"),
 	of[batchv1.JobSpec]("WorkloadWithJob", "Scheduling"),
 	of[resourcev1.ResourceSliceSpec]("DRAPartitionableDevicesType", "PartitionTypeAttribute"),
 	of[resourcev1.ResourceSliceSpec]("DRAOptionalNodeOperations", "SkipNodeOperations"),
@@ -59,5 +69,5 @@ var laterFields = []gatedField{
 // warnings has the texts for the clients whose field is dropped, by gate. They are this server's own;
 // kube-apiserver sends none. Without its group a pod is not held, which its owner should know.
 var warnings = map[string]string{
-	"GenericWorkload": "dropped, since this server has no PodGroups: the pod is scheduled by itself",
+	"GenericWorkload": "dropped, since the feature gate GenericWorkload is off: the pod is scheduled by itself",
 }

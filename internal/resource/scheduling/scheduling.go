@@ -1,4 +1,4 @@
-// Package scheduling describes priority classes.
+// Package scheduling describes priority classes, and the workloads and pod groups of the feature gate GenericWorkload.
 package scheduling
 
 import (
@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -19,6 +21,12 @@ func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.ClusterScoped[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](schedulingv1.SchemeGroupVersion, "priorityclasses").
 			WithShortNames("pc").WithTable(classTable).WithStrategy(classStrategy),
+		resource.NamespaceScoped[schedulingv1beta1.PodGroup, schedulingv1beta1.PodGroupList](schedulingv1beta1.SchemeGroupVersion, "podgroups").OnRequest().
+			WithStatus().WithTable(groupTable).WithStrategy(groupStrategy()).
+			WithVersionOnRequest(resource.VersionOf[schedulingv1alpha3.PodGroup, schedulingv1alpha3.PodGroupList]("v1alpha3"), nil, nil),
+		resource.NamespaceScoped[schedulingv1beta1.Workload, schedulingv1beta1.WorkloadList](schedulingv1beta1.SchemeGroupVersion, "workloads").OnRequest().
+			WithTable(workloadTable).WithStrategy(workloadStrategy).
+			WithVersionOnRequest(resource.VersionOf[schedulingv1alpha3.Workload, schedulingv1alpha3.WorkloadList]("v1alpha3"), nil, nil),
 	}
 }
 

@@ -32,3 +32,70 @@ func TestPriorityClass(t *testing.T) {
 	k.Defaults(t, []resourcetest.Case{{"preemption", "", "preemptionPolicy: PreemptLowerPriority"}})
 	k.Rows(t, []resourcetest.Case{{"row", "preemptionPolicy: Never", "high  1000  false  <unknown>  Never"}})
 }
+
+const group = `
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: g, namespace: default}
+spec: {schedulingPolicy: {gang: {minCount: 3}}, workloadRef: {workloadName: w, templateName: t}, priorityClassName: high, priority: 5}
+`
+
+func TestPodGroup(t *testing.T) {
+	k := resourcetest.New(t, scheduling.Resources(), group)
+	k.Create(t, []resourcetest.Case{
+		{"valid", ""},
+		{"no policy", "spec.schedulingPolicy: {}", "spec.schedulingPolicy: Invalid value: \"\": must specify one of: `basic`, `gang`"},
+		{"two policies", "spec.schedulingPolicy.basic: {}",
+			"spec.schedulingPolicy: Invalid value: \"{`basic`, `gang`}\": must specify exactly one of: `basic`, `gang`"},
+		{"no count", "spec.schedulingPolicy.gang: {}", "spec.schedulingPolicy.gang.minCount: Required value"},
+		{"negative count", "spec.schedulingPolicy.gang.minCount: -1", "spec.schedulingPolicy.gang.minCount: Invalid value: -1: must be greater than or equal to 1"},
+		{"workload", "spec.workloadRef: {workloadName: A}",
+			`spec.workloadRef.templateName: Required value`, `spec.workloadRef.workloadName: Invalid value: "A"`},
+		{"no mode", "spec.disruptionMode: {}", "spec.disruptionMode: Invalid value: \"\": must specify one of: `single`, `all`"},
+		{"priority", "spec.priority: 1000000001", "spec.priority: Invalid value: 1000000001: must be less than or equal to 1000000000"},
+	})
+	k.Update(t, []resourcetest.Case{
+		{"count", "spec.schedulingPolicy.gang.minCount: 2"},
+		{"no count", "spec.schedulingPolicy.gang.minCount: 0", "spec.schedulingPolicy.gang.minCount: Required value"},
+		{"other policy", "spec.schedulingPolicy: {basic: {}}",
+			"spec.schedulingPolicy.basic: Invalid value: null: field is immutable",
+			"spec.schedulingPolicy.gang: Invalid value: null: field cannot be cleared once set"},
+		{"priority", "spec.priority: 6", "spec.priority: Invalid value: null: field is immutable"},
+		{"mode", "spec.disruptionMode: {all: {}}", "spec.disruptionMode: Invalid value: null: field is immutable"},
+	})
+	k.Defaults(t, []resourcetest.Case{{"mode", "", "spec.disruptionMode: {single: {}}"}})
+	k.Rows(t, []resourcetest.Case{
+		{"row", "", "g  Gang  w  Pending  <unknown>"},
+		{"basic", "spec: {schedulingPolicy: {basic: {}}}\nstatus.conditions: [{type: PodGroupInitiallyScheduled, status: 'True'}]", "g  Basic  <none>  Scheduled  <unknown>"},
+	})
+}
+
+const workload = `
+apiVersion: scheduling.k8s.io/v1beta1
+kind: Workload
+metadata: {name: w, namespace: default}
+spec:
+  controllerRef: {apiGroup: batch, kind: Job, name: j}
+  podGroupTemplates:
+  - {name: t, schedulingPolicy: {gang: {minCount: 3}}}
+`
+
+func TestWorkload(t *testing.T) {
+	k := resourcetest.New(t, scheduling.Resources(), workload)
+	k.Create(t, []resourcetest.Case{
+		{"valid", ""},
+		{"no templates", "spec.podGroupTemplates: ~", "spec: Invalid value: \"\": must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`"},
+		{"twice", "spec.podGroupTemplates: [{name: t, schedulingPolicy: {basic: {}}}, {name: t, schedulingPolicy: {basic: {}}}]", "spec.podGroupTemplates[1]: Duplicate value"},
+		{"name", "spec.podGroupTemplates: [{name: A, schedulingPolicy: {basic: {}}}]", `spec.podGroupTemplates[0].name: Invalid value: "A"`},
+		{"priorities", "spec.podGroupTemplates: [{name: t, priority: 1, schedulingPolicy: {basic: {}}}, {name: u, schedulingPolicy: {basic: {}}}]",
+			"spec: Invalid value: null: detected multiple priority configurations"},
+		{"controller", "spec.controllerRef: {kind: a/b}", `spec.controllerRef.kind: Invalid value: "a/b"`, "spec.controllerRef.name: Required value"},
+	})
+	k.Update(t, []resourcetest.Case{
+		{"count", "spec.podGroupTemplates: [{name: t, schedulingPolicy: {gang: {minCount: 1}}}]"},
+		{"another", "spec.podGroupTemplates: [{name: u, schedulingPolicy: {gang: {minCount: 3}}}]",
+			"spec.podGroupTemplates: Forbidden: item may not be removed", "spec.podGroupTemplates[0]: Forbidden: item may not be added"},
+		{"controller", "spec.controllerRef: ~", "spec.controllerRef: Invalid value: null: field is immutable"},
+	})
+	k.Rows(t, []resourcetest.Case{{"row", "", "w  <unknown>"}})
+}

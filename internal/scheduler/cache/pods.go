@@ -63,6 +63,12 @@ func (c *Cluster) SetStartTime(uid types.UID, start *metav1.Time) {
 	}
 }
 
+// PodOn returns a pod on a node, or assumed there; nil for one that is not.
+func PodOn(c *Cluster, uid types.UID) *PodInfo { return c.pods[uid] }
+
+// PodsOn yields the pods on nodes.
+func PodsOn(c *Cluster) iter.Seq[*PodInfo] { return maps.Values(c.pods) }
+
 // HasPodsBelow reports whether there may be pods of a lower priority on nodes.
 func (c *Cluster) HasPodsBelow(priority int32) bool {
 	for rank := range c.podsByPriority {

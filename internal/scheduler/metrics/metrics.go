@@ -10,6 +10,9 @@ type Metrics struct {
 	attemptTook, pointTook, podTook            *prometheus.HistogramVec
 	algorithmTook, podAttempts, victims        prometheus.Histogram
 	pending, cached, rejected                  *prometheus.GaugeVec
+	groupAttempts, groupPreemptions            *prometheus.CounterVec
+	groupTook, groupAlgorithmTook              *prometheus.HistogramVec
+	groupVictims                               *prometheus.HistogramVec
 	preemptions                                prometheus.Counter
 	active, backoff, unschedulable, gated      prometheus.Gauge
 	cachedNodes, cachedPods, cachedAssumedPods prometheus.Gauge
@@ -50,7 +53,13 @@ func New() *Metrics {
 		preemptions: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: "scheduler", Name: "preemption_attempts_total", Help: "Searches for a node that fits a pod after evictions.",
 		}),
-		calls:   newCalls(),
+		calls:              newCalls(),
+		groupAttempts:      counter("podgroup_schedule_attempts_total", "Attempts to place a pod group, by result: scheduled, unschedulable, waiting_on_preemption or error.", "result", "profile"),
+		groupTook:          histogram("podgroup_scheduling_attempt_duration_seconds", "Time of an attempt to place a pod group, in seconds.", buckets(0.001, 2, 15), "result", "profile"),
+		groupAlgorithmTook: histogram("podgroup_scheduling_algorithm_duration_seconds", "Time to choose the nodes of a pod group, in seconds.", buckets(0.001, 2, 15)),
+		groupPreemptions:   counter("workload_preemption_attempts_total", "Searches for pods to preempt for a pod group, by result.", "result"),
+		groupVictims:       histogram("workload_preemption_victims", "Pods that a preemption for a pod group chose to evict.", buckets(1, 2, 11)),
+
 		entered: map[[2]string]prometheus.Counter{},
 		waiting: map[[2]string]prometheus.Gauge{},
 	}
@@ -65,6 +74,7 @@ func (m *Metrics) each() []prometheus.Collector {
 	return []prometheus.Collector{
 		m.attempts, m.incoming, m.attemptTook, m.pointTook, m.podTook, m.algorithmTook, m.podAttempts, m.victims,
 		m.pending, m.cached, m.rejected, m.preemptions, m.calls.total, m.calls.took, m.calls.pending,
+		m.groupAttempts, m.groupTook, m.groupAlgorithmTook, m.groupPreemptions, m.groupVictims,
 	}
 }
 

@@ -14,9 +14,11 @@ import (
 // A Placer runs the filters and scores of a profile. It reuses its buffers from pod to pod.
 type Placer struct {
 	framework.Profile
-	Metrics   *metrics.Profile // may be nil
-	failure   error            // the error that ended the search for feasible nodes
-	nextStart int              // the index, modulo the number of nodes, at which the next search starts
+	Metrics *metrics.Profile // may be nil
+	// Units returns what a pod on a node is evicted with; nil: pods are evicted one by one.
+	Units     func(*cache.PodInfo) Unit
+	failure   error // the error that ended the search for feasible nodes
+	nextStart int   // the index, modulo the number of nodes, at which the next search starts
 	feasible  []*cache.NodeInfo
 	scorers   []weightedScorer
 	scores    []int64

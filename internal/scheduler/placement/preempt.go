@@ -80,7 +80,7 @@ func (pl *Placer) Candidates(c *cache.Cluster, p *cache.PodInfo, e *framework.Fi
 	return all
 }
 
-// Best returns the least harmful candidate; nil if there is none.
+// Best returns the least harmful candidate; nil without candidates.
 func Best(all []*Candidate) (best *Candidate) {
 	for _, v := range all {
 		if best == nil || v.less(best) {
@@ -99,7 +99,7 @@ func IneligibleToPreempt(c *cache.Cluster, p *cache.PodInfo, e *framework.FitErr
 	}
 	if n := c.NominatedNode(p.Pod.UID); n != nil && slices.Contains(e.Resolvable, n) {
 		for _, victim := range n.Pods {
-			if victim.Priority < p.Priority && victim.Terminating && isPreempted(victim.Pod) {
+			if victim.Priority < p.Priority && victim.Terminating && IsPreempted(victim.Pod) {
 				return "not eligible due to a terminating pod on the nominated node."
 			}
 		}
@@ -107,7 +107,8 @@ func IneligibleToPreempt(c *cache.Cluster, p *cache.PodInfo, e *framework.FitErr
 	return ""
 }
 
-func isPreempted(pod *corev1.Pod) bool {
+// IsPreempted reports whether a scheduler has preempted a pod.
+func IsPreempted(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonPreemptionByScheduler
 	})
@@ -117,6 +118,9 @@ func isPreempted(pod *corev1.Pod) bool {
 // lower priority, then puts them back one by one, if p still fits: first those that a disruption
 // budget protects, and the most important of each group first.
 func (pl *Placer) dryRunPreemption(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) (*Candidate, []string) {
+	if pl.Units != nil {
+		return pl.dryRunUnits(c, p, n)
+	}
 	var lower []*cache.PodInfo
 	if c.HasPodsBelow(p.Priority) {
 		for _, other := range n.Pods {
@@ -159,6 +163,13 @@ func (pl *Placer) dryRunPreemption(c *cache.Cluster, p *cache.PodInfo, n *cache.
 	}
 	slices.SortFunc(e.Victims, moreImportant)
 	return e, nil
+}
+
+// Fits reports whether p fits on n. Placeholders of pods with a lower priority do not count.
+func (pl *Placer) Fits(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) bool {
+	_, back := c.SetAsideNominated(p)
+	defer back()
+	return pl.rejection(c, p, n) == nil
 }
 
 // rejection returns the reasons against p on n in the current cluster.

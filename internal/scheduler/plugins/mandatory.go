@@ -24,10 +24,14 @@ func (parseErrors) EventsToRegister() framework.EventKind { return 0 }
 
 func (parseErrors) QueueingHint(*cache.PodInfo, *framework.ClusterEvent) bool { return false }
 
-// unsupported rejects pods with requirements that this scheduler does not support.
+// Unsupported is the name of the filter that rejects the pods of pod groups, for a server that does not serve the version
+// that the scheduler reads.
+const Unsupported = "Unsupported"
+
+// unsupported rejects pods with requirements that this scheduler cannot fulfil.
 type unsupported struct{}
 
-func (unsupported) Name() string { return "Unsupported" }
+func (unsupported) Name() string { return Unsupported }
 
 func (unsupported) PreFilter(_ *cache.Cluster, p *cache.PodInfo) (framework.FilterFunc, framework.Status) {
 	if p.Pod.Spec.SchedulingGroup != nil {

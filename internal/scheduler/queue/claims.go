@@ -14,6 +14,9 @@ import (
 // index adds a gated or unschedulable pod to the index of pods by their ResourceClaims. A pod whose claims have no names
 // yet counts as indexed, so that it is tried when they get them.
 func (q *Queue) index(w *QueuedPodInfo) {
+	for _, m := range w.members() {
+		q.index(m)
+	}
 	if len(w.PodInfo.Pod.Spec.ResourceClaims) == 0 {
 		return
 	}
@@ -28,6 +31,9 @@ func (q *Queue) index(w *QueuedPodInfo) {
 }
 
 func (q *Queue) unindex(w *QueuedPodInfo) {
+	for _, m := range w.members() {
+		q.unindex(m)
+	}
 	if w.indexed == nil {
 		return
 	}
@@ -51,8 +57,8 @@ func (q *Queue) awake(w *QueuedPodInfo, event string, now time.Time) {
 
 // Retry tries an unschedulable pod again, because a write that was to help it has failed.
 func (q *Queue) Retry(uid types.UID, now time.Time) {
-	if w := q.pods[uid]; w != nil && w.heap == &q.unschedulable {
-		q.requeue(w, attemptFailed, now)
+	if w := q.pods[uid]; w != nil && w.entity().heap == &q.unschedulable {
+		q.requeue(w.entity(), attemptFailed, now)
 	}
 }
 
@@ -64,14 +70,14 @@ func (q *Queue) claimChanged(e *framework.ClusterEvent, now time.Time) {
 	}
 	users := q.byClaim[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}]
 	for _, w := range slices.Collect(maps.Keys(users)) {
-		if w.heap == nil || q.hints(w, e) {
+		if w = w.entity(); w.heap == nil || q.hints(w, e) {
 			q.awake(w, e.Kind.Label(), now)
 		}
 	}
 	// A claim for extended resources is not in the pod's spec.
 	if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
-		if w := q.pods[ref.UID]; w != nil && w.heap == &q.unschedulable && q.hints(w, e) {
-			q.awake(w, e.Kind.Label(), now)
+		if w := q.pods[ref.UID]; w != nil && w.entity().heap == &q.unschedulable && q.hints(w.entity(), e) {
+			q.awake(w.entity(), e.Kind.Label(), now)
 		}
 	}
 }
@@ -79,7 +85,7 @@ func (q *Queue) claimChanged(e *framework.ClusterEvent, now time.Time) {
 // hints reports whether a filter that rejected a pod has a QueueingHint for an event.
 func (q *Queue) hints(w *QueuedPodInfo, e *framework.ClusterEvent) bool {
 	for _, f := range w.rejectedBy {
-		if f != nil && f.EventsToRegister().Has(e.Kind) && f.QueueingHint(w.PodInfo, e) {
+		if f != nil && f.EventsToRegister().Has(e.Kind) && w.hinted(f, e) {
 			return true
 		}
 	}

@@ -69,14 +69,22 @@ func (q *Queue) HasRejected(f framework.Filter) bool {
 	return len(q.rejectedBy[f]) > 0 || len(q.gatedBy[f]) > 0 || len(q.watched) > 0
 }
 
-// MoveRejected moves the pods that filter f has rejected or gated because of an event of the filter's own.
+// MoveRejected moves the pods that filter f has rejected or gated because of an event of the filter's own. A group goes where the
+// event moves any of its members.
 func (q *Queue) MoveRejected(f framework.Filter, event string, now time.Time, hint func(*cache.PodInfo) Move) {
 	for _, w := range slices.Collect(maps.Keys(q.rejectedBy[f])) {
-		q.move(w, event, now, hint(w.PodInfo))
+		to := Stay
+		if w.Group == nil {
+			to = hint(w.PodInfo)
+		}
+		for _, m := range w.members() {
+			to = max(to, hint(m.PodInfo))
+		}
+		q.move(w, event, now, to)
 	}
 	for w := range q.gatedBy[f] {
 		if hint(w.PodInfo) != Stay {
-			q.activate(w, event)
+			q.activate(w.entity(), event)
 		}
 	}
 	q.noticeWatched(f, func(p *cache.PodInfo) bool { return hint(p) != Stay })
@@ -95,6 +103,9 @@ func (q *Queue) move(w *QueuedPodInfo, event string, now time.Time, to Move) {
 // Activate makes a waiting pod active at once. A pod whose binding waits to be permitted is tried again if it is rejected.
 func (q *Queue) Activate(uid types.UID, now time.Time) {
 	w := q.pods[uid]
+	if w != nil {
+		w = w.entity()
+	}
 	switch {
 	case w == nil:
 		for w, of := range q.watched {

@@ -7,6 +7,7 @@ import (
 // podHeap is a heap of pods that know their index.
 type podHeap struct {
 	pods []*QueuedPodInfo
+	size int // the pods, with each group's members for the group
 	less func(a, b *QueuedPodInfo) bool
 }
 
@@ -23,6 +24,7 @@ func (h *podHeap) Swap(i, j int) {
 func (h *podHeap) Push(x any) {
 	w := x.(*QueuedPodInfo)
 	w.heap, w.index = h, len(h.pods)
+	h.size += w.size()
 	h.pods = append(h.pods, w)
 }
 
@@ -32,5 +34,6 @@ func (h *podHeap) Pop() any {
 	w := h.pods[last]
 	h.pods[last], h.pods = nil, h.pods[:last]
 	w.heap = nil
+	h.size -= w.size()
 	return w
 }

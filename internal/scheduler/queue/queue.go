@@ -29,11 +29,15 @@ const (
 //	errorBackoff   met an error; tried after its backoff
 //	unschedulable  did not fit; waits for an event that a QueueingHint approves
 //	gated          has scheduling gates, or PreEnqueue rejects it; only in pods
+//
+// The pods of a pod group move together: see Group.
 type Queue struct {
 	// Metrics counts the moves of pods; it may be nil.
 	Metrics *metrics.Metrics
 	// PreEnqueue returns the filter that does not let a pod be tried, which is gated then; nil: try it.
-	PreEnqueue                 func(*cache.PodInfo) framework.Filter
+	PreEnqueue func(*cache.PodInfo) framework.Filter
+	// GroupReady reports whether to try a pod group, which is gated otherwise; nil: pods have no groups.
+	GroupReady                 func(types.NamespacedName) bool
 	initialBackoff, maxBackoff time.Duration // of backoff
 	pods                       map[types.UID]*QueuedPodInfo
 	active                     podHeap
@@ -44,13 +48,16 @@ type Queue struct {
 	byClaim                    map[types.NamespacedName]map[*QueuedPodInfo]struct{} // gated and unschedulable pods by their ResourceClaims
 	gatedBy                    map[framework.Filter]map[*QueuedPodInfo]struct{}     // gated pods by the filter whose PreEnqueue rejects them
 	watched                    map[*QueuedPodInfo]watched                           // see Watch
+	groups                     map[types.NamespacedName]*QueuedPodInfo
 	seq                        uint64
 }
 
-// QueuedPodInfo is a pod in the queue, or taken out to be tried.
+// QueuedPodInfo is a pod in the queue, or taken out to be tried. It may stand for a pod group.
 type QueuedPodInfo struct {
 	PodInfo  *cache.PodInfo
-	since    time.Time // when it was first added
+	Group    *Group         // nil for a pod
+	of       *QueuedPodInfo // of a pod that is a member: its group
+	since    time.Time      // when it was first added
 	Attempts int
 	// Began is when the last attempt began, and First when the first one did.
 	Began, First       time.Time
@@ -67,7 +74,7 @@ type QueuedPodInfo struct {
 }
 
 func New(first, last time.Duration) *Queue {
-	q := &Queue{initialBackoff: first, maxBackoff: last, pods: map[types.UID]*QueuedPodInfo{}, rejectedBy: map[framework.Filter]map[*QueuedPodInfo]struct{}{}, byClaim: map[types.NamespacedName]map[*QueuedPodInfo]struct{}{}}
+	q := &Queue{initialBackoff: first, maxBackoff: last, pods: map[types.UID]*QueuedPodInfo{}, rejectedBy: map[framework.Filter]map[*QueuedPodInfo]struct{}{}, byClaim: map[types.NamespacedName]map[*QueuedPodInfo]struct{}{}, groups: map[types.NamespacedName]*QueuedPodInfo{}}
 	q.active.less = func(a, b *QueuedPodInfo) bool {
 		if a.PodInfo.Priority != b.PodInfo.Priority {
 			return a.PodInfo.Priority > b.PodInfo.Priority
@@ -87,10 +94,18 @@ func (q *Queue) AddOrUpdate(p *cache.PodInfo, now time.Time) {
 	if w == nil {
 		w = &QueuedPodInfo{PodInfo: p, since: now}
 		q.pods[p.Pod.UID] = w
+		if key, ok := q.groupOf(p); ok {
+			q.join(w, key, now)
+			return
+		}
 		q.activate(w, podAdded)
 		return
 	}
 	w.PodInfo = p
+	if w.of != nil {
+		q.awake(w.of, podChanged, now)
+		return
+	}
 	switch w.heap {
 	case &q.unschedulable:
 		q.requeue(w, podChanged, now)
@@ -118,7 +133,7 @@ func (q *Queue) EndNomination(uid types.UID, now time.Time) {
 		return
 	}
 	w.NominatedNode = ""
-	if w.heap == &q.unschedulable {
+	if w = w.entity(); w.heap == &q.unschedulable {
 		q.requeue(w, nominationEnded, now)
 	}
 }
@@ -132,14 +147,14 @@ func (q *Queue) Refresh(p *cache.PodInfo, now time.Time) {
 	same := slices.Equal(w.PodInfo.ResourceClaims, p.ResourceClaims)
 	w.PodInfo = p
 	if !same && w.indexed != nil {
-		q.awake(w, podChanged, now)
+		q.awake(w.entity(), podChanged, now)
 	}
 }
 
 // activate makes a pod active because of an event, unless it is gated.
 func (q *Queue) activate(w *QueuedPodInfo, event string) {
 	q.unindex(w)
-	if q.gated(w) {
+	if q.held(w) {
 		q.index(w)
 		q.Metrics.Entered(metrics.Gated, event)
 		return
@@ -174,6 +189,10 @@ func (q *Queue) Delete(uid types.UID) {
 	delete(q.pods, uid)
 	q.gate(w, nil)
 	q.unindex(w)
+	if w.of != nil {
+		q.leave(w)
+		return
+	}
 	if w.heap == &q.unschedulable {
 		q.removeUnschedulable(w)
 	} else if w.heap != nil {
@@ -193,12 +212,24 @@ func (q *Queue) Pop(now time.Time) (w *QueuedPodInfo, wake time.Time) {
 	default:
 		return nil, q.nextTime()
 	}
+	if w.Group != nil {
+		if q.held(w) { // a member has come or gone, or the group has changed
+			q.index(w)
+			return q.Pop(now)
+		}
+		q.takeMembers(w, now)
+	}
 	delete(q.pods, w.PodInfo.Pod.UID)
+	w.tried(now)
+	return w, time.Time{}
+}
+
+// tried counts an attempt.
+func (w *QueuedPodInfo) tried(now time.Time) {
 	if w.Attempts++; w.Attempts == 1 {
 		w.First = now
 	}
 	w.Began = now
-	return w, time.Time{}
 }
 
 // flush makes pods active whose waiting time is over.
@@ -217,7 +248,7 @@ func (q *Queue) flush(now time.Time) {
 
 // Sizes returns the numbers of pods in the queues.
 func (q *Queue) Sizes() metrics.Sizes {
-	s := metrics.Sizes{Active: q.active.Len(), Backoff: q.backoff.Len() + q.errorBackoff.Len(), Unschedulable: q.unschedulable.Len()}
+	s := metrics.Sizes{Active: q.active.size, Backoff: q.backoff.size + q.errorBackoff.size, Unschedulable: q.unschedulable.size}
 	s.Gated = len(q.pods) - s.Active - s.Backoff - s.Unschedulable
 	return s
 }

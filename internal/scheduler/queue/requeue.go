@@ -22,7 +22,9 @@ const (
 
 // AddUnschedulable puts a pod back that fits no node.
 func (q *Queue) AddUnschedulable(w *QueuedPodInfo, by []framework.Filter, now time.Time) {
-	q.pods[w.PodInfo.Pod.UID] = w
+	if !q.restore(w) {
+		return
+	}
 	if len(by) == 0 {
 		by = []framework.Filter{nil}
 	}
@@ -41,7 +43,14 @@ func (q *Queue) AddUnschedulable(w *QueuedPodInfo, by []framework.Filter, now ti
 
 // AddAfterError puts a pod back that met an error.
 func (q *Queue) AddAfterError(w *QueuedPodInfo, now time.Time) {
-	q.pods[w.PodInfo.Pod.UID] = w
+	if key, ok := q.groupOf(w.PodInfo); ok && w.Group == nil {
+		w = q.rejoin(w, key, now)
+	} else if !q.restore(w) {
+		return
+	}
+	if w == nil {
+		return
+	}
 	w.backoffUntil = now.Add(q.backoffAfter(w.Attempts))
 	q.errorBackoff.push(w)
 	q.Metrics.Entered(metrics.Backoff, attemptFailed)
@@ -49,8 +58,9 @@ func (q *Queue) AddAfterError(w *QueuedPodInfo, now time.Time) {
 
 // Again makes a pod active that was taken out, because its attempt came to nothing for a reason that is gone.
 func (q *Queue) Again(w *QueuedPodInfo) {
-	q.pods[w.PodInfo.Pod.UID] = w
-	q.activate(w, attemptFailed)
+	if q.restore(w) {
+		q.activate(w, attemptFailed)
+	}
 }
 
 // Nominate sets the node on which an unschedulable pod waits for its victims to leave. It returns false if the pod is not
@@ -114,7 +124,7 @@ func (q *Queue) MoveOnEvent(e *framework.ClusterEvent, now time.Time) {
 			continue
 		}
 		for w := range pods {
-			if f == nil || f.QueueingHint(w.PodInfo, e) || e.Kind == framework.PodRemoved && w.NominatedNode == e.Node.Name {
+			if f == nil || w.hinted(f, e) || e.Kind == framework.PodRemoved && w.nominatedTo(e.Node.Name) {
 				q.requeue(w, e.Kind.Label(), now)
 			}
 		}

@@ -58,6 +58,7 @@ func Default(o Options) Chain {
 		NewEventRateLimit(o.Config.EventLimits),
 		ExtendedResourceToleration{},
 		PodTopologyLabels{o.Lookup},
+		PodGroupProtection{},
 		DefaultStorageClass{o.Lookup},
 		StorageObjectInUseProtection{},
 		OwnerReferencesPermissionEnforcement{o.Authorizer, o.Rows},

@@ -6,14 +6,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Priority sets a pod's priority from its priority class, and allows at most one default class.
+// Priority sets the priority of pods and pod groups from their priority class, and allows at most one default class.
 type Priority struct{ Lookup Lookup }
 
-var priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
+var (
+	priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
+	podGroups       = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "podgroups"}
+)
 
 // Name implements Plugin.
 func (Priority) Name() string { return "Priority" }
@@ -31,28 +35,55 @@ func (p Priority) Admit(ctx context.Context, r *Request) error {
 		if pod.Spec.PreemptionPolicy == nil {
 			pod.Spec.PreemptionPolicy = old.Spec.PreemptionPolicy
 		}
+	case r.on(Create, podGroups):
+		return p.group(ctx, r, r.Object.(*schedulingv1beta1.PodGroup))
 	case r.on(Create, priorityClasses), r.on(Update, priorityClasses):
 		return p.class(ctx, r, r.Object.(*schedulingv1.PriorityClass))
 	}
 	return nil
 }
 
-func (p Priority) create(ctx context.Context, r *Request, pod *corev1.Pod) error {
-	preempt := corev1.PreemptLowerPriority
-	class := &schedulingv1.PriorityClass{PreemptionPolicy: &preempt}
-	if name := pod.Spec.PriorityClassName; name != "" {
-		obj, err := p.Lookup.Get(ctx, priorityClasses, "", name)
-		if apierrors.IsNotFound(err) {
-			return forbid(r, fmt.Errorf("no PriorityClass with name %v was found", name))
-		}
+// classOf returns the class of that name; without a name the default class, or one of priority 0 if there is none.
+func (p Priority) classOf(ctx context.Context, r *Request, name string) (*schedulingv1.PriorityClass, error) {
+	if name == "" {
+		def, err := p.standard(ctx)
 		if err != nil {
-			return status(err)
+			return nil, status(err)
 		}
-		class = obj.(*schedulingv1.PriorityClass)
-	} else if def, err := p.standard(ctx); err != nil {
-		return status(err)
-	} else if def != nil {
-		class = def
+		if def == nil {
+			preempt := corev1.PreemptLowerPriority
+			def = &schedulingv1.PriorityClass{PreemptionPolicy: &preempt}
+		}
+		return def, nil
+	}
+	obj, err := p.Lookup.Get(ctx, priorityClasses, "", name)
+	if apierrors.IsNotFound(err) {
+		return nil, forbid(r, fmt.Errorf("no PriorityClass with name %v was found", name))
+	}
+	if err != nil {
+		return nil, status(err)
+	}
+	return obj.(*schedulingv1.PriorityClass), nil
+}
+
+// group sets the priority of a new pod group.
+func (p Priority) group(ctx context.Context, r *Request, g *schedulingv1beta1.PodGroup) error {
+	class, err := p.classOf(ctx, r, g.Spec.PriorityClassName)
+	if err != nil {
+		return err
+	}
+	if given := g.Spec.Priority; given != nil && *given != class.Value {
+		return forbid(r, fmt.Errorf("priority set in the pod group (%d) must match the priority computed (%d) based on the priority class set in the spec", *given, class.Value))
+	}
+	value := class.Value
+	g.Spec.Priority, g.Spec.PriorityClassName = &value, class.Name
+	return nil
+}
+
+func (p Priority) create(ctx context.Context, r *Request, pod *corev1.Pod) error {
+	class, err := p.classOf(ctx, r, pod.Spec.PriorityClassName)
+	if err != nil {
+		return err
 	}
 	pod.Spec.PriorityClassName = class.Name
 	if given := pod.Spec.Priority; given != nil && *given != class.Value {

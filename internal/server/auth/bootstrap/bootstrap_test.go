@@ -19,9 +19,12 @@ var options = bootstrap.Options{
 	ServiceCIDRs: []netip.Prefix{netip.MustParsePrefix("10.96.0.0/12")}, Address: netip.MustParseAddr("192.0.2.1"), Port: 6443, ClientCA: "pem",
 }
 
+// on reports that every gate is on.
+func on(string) bool { return true }
+
 func policy() *rbac.Policy {
 	var o rbac.Objects
-	for _, obj := range bootstrap.Policy() {
+	for _, obj := range bootstrap.Policy(on) {
 		switch obj := obj.(type) {
 		case *rbacv1.Role:
 			o.Roles = append(o.Roles, obj)
@@ -83,7 +86,7 @@ func TestDefaultPolicy(t *testing.T) {
 // view.
 func TestAggregated(t *testing.T) {
 	roles := map[string]*rbacv1.ClusterRole{}
-	for _, obj := range bootstrap.Policy() {
+	for _, obj := range bootstrap.Policy(on) {
 		if r, ok := obj.(*rbacv1.ClusterRole); ok {
 			roles[r.Name] = r
 		}

@@ -30,6 +30,8 @@ type Options struct {
 	FrontProxyCA    string
 	FrontProxyNames []string
 	UserHeaders     cert.Headers
+	// Gate reports whether a feature gate that gives roles further rules is on; nil: none is.
+	Gate func(name string) bool
 	// Fairness: the server tells requests apart by FlowSchemas.
 	Fairness bool
 }
@@ -47,7 +49,10 @@ func Objects(o Options) []runtime.Object {
 			ObjectMeta: metav1.ObjectMeta{Name: name},
 		})
 	}
-	list = append(list, Policy()...)
+	if o.Gate == nil {
+		o.Gate = func(string) bool { return false }
+	}
+	list = append(list, Policy(o.Gate)...)
 	list = append(list, priorityClasses()...)
 	list = append(list, Flows(o.Fairness)...)
 	list = append(list, Service(o)...)

@@ -22,16 +22,30 @@ const (
 	aggregateTo  = "rbac.authorization.k8s.io/aggregate-to-"
 )
 
-// Policy returns the default roles and bindings. Aggregated roles have the rules of their parts filled in.
-func Policy() []runtime.Object {
+// gateWord begins the last word of a line that holds only if a feature gate is on.
+const gateWord = "gate="
+
+// Policy returns the default roles and bindings for the feature gates that enabled reports. Aggregated roles have the rules
+// of their parts filled in.
+func Policy(enabled func(gate string) bool) []runtime.Object {
 	var list []runtime.Object
 	var clusterRoles []*rbacv1.ClusterRole
 	var rules *[]rbacv1.PolicyRule
 	for line := range strings.Lines(policyText) {
 		line = strings.TrimRight(line, "\n")
 		words := strings.Fields(line)
+		if len(words) == 0 || line[0] == '#' {
+			continue
+		}
+		gate, gated := strings.CutPrefix(words[len(words)-1], gateWord)
+		if gated {
+			words = words[:len(words)-1]
+		}
+		on := !gated || enabled(gate)
 		switch {
-		case len(words) == 0 || line[0] == '#':
+		case !on && line[0] == '\t', !on && strings.HasSuffix(words[0], "Binding"):
+		case !on:
+			rules = new([]rbacv1.PolicyRule) // of a role that is not there
 		case line[0] == '\t':
 			*rules = append(*rules, parseRule(words))
 		case words[0] == "ClusterRole":
@@ -57,7 +71,7 @@ func Policy() []runtime.Object {
 func NodeRules() []rbacv1.PolicyRule { return nodeRules() }
 
 var nodeRules = sync.OnceValue(func() []rbacv1.PolicyRule {
-	for _, obj := range Policy() {
+	for _, obj := range Policy(func(string) bool { return false }) {
 		if r, ok := obj.(*rbacv1.ClusterRole); ok && r.Name == "system:node" {
 			return r.Rules
 		}

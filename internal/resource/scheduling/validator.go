@@ -1,0 +1,79 @@
+package scheduling
+
+import (
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+
+	"fairlead.dev/internal/resource/check"
+)
+
+// validator checks the parts that pod groups and the templates of workloads share. The rules are the tags of
+// k8s.io/api: in an update a value that has not changed is not checked again.
+type validator struct {
+	check.Errors
+	update bool
+}
+
+// examine reports whether a value has to be checked. One that has changed is an error: it is immutable.
+func (v *validator) examine(p *check.Path, now, old any) bool {
+	if !v.update {
+		return true
+	}
+	if !check.Same(now, old) {
+		v.Invalid(p, nil, "field is immutable")
+	}
+	return false
+}
+
+// policy checks that there is one policy, and that it is still the same one. The minCount of a gang may change.
+func (v *validator) policy(p *check.Path, s, old *schedulingv1beta1.PodGroupSchedulingPolicy) {
+	now, was := [2]bool{s.Basic != nil, s.Gang != nil}, [2]bool{old.Basic != nil, old.Gang != nil}
+	if !v.update || now != was {
+		v.oneOf(p, now, [2]string{"basic", "gang"})
+	}
+	if v.update && now[0] != was[0] {
+		v.Invalid(p.Child("basic"), nil, "field is immutable")
+	}
+	gang := p.Child("gang")
+	switch {
+	case v.update && now[1] && !was[1]:
+		v.Invalid(gang, nil, "field cannot be set once created")
+	case v.update && !now[1] && was[1]:
+		v.Invalid(gang, nil, "field cannot be cleared once set")
+	case now[1] && (!v.update || s.Gang.MinCount != old.Gang.MinCount):
+		v.count(gang.Child("minCount"), s.Gang.MinCount)
+	}
+}
+
+func (v *validator) count(p *check.Path, n int32) {
+	if n == 0 {
+		v.Required(p, "")
+	} else if n < 1 {
+		v.Invalid(p, n, "must be greater than or equal to 1")
+	}
+}
+
+func (v *validator) disruption(p *check.Path, m, old *schedulingv1beta1.DisruptionMode) {
+	if v.examine(p, m, old) && m != nil {
+		v.oneOf(p, [2]bool{m.Single != nil, m.All != nil}, [2]string{"single", "all"})
+	}
+}
+
+// oneOf checks that one of two fields is set.
+func (v *validator) oneOf(p *check.Path, set [2]bool, names [2]string) {
+	both := "`" + names[0] + "`, `" + names[1] + "`"
+	switch {
+	case set[0] && set[1]:
+		v.Invalid(p, "{"+both+"}", "must specify exactly one of: "+both)
+	case !set[0] && !set[1]:
+		v.Invalid(p, "", "must specify one of: "+both)
+	}
+}
+
+func (v *validator) priority(p *check.Path, class, oldClass string, value, oldValue *int32) {
+	if v.examine(p.Child("priorityClassName"), class, oldClass) && class != "" {
+		v.Subdomain(p.Child("priorityClassName"), class)
+	}
+	if v.examine(p.Child("priority"), value, oldValue) && value != nil && *value > maxUser {
+		v.Invalid(p.Child("priority"), *value, "must be less than or equal to 1000000000")
+	}
+}

@@ -1,0 +1,200 @@
+package queue
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
+)
+
+// A Group is a pod group in the queue: its pods without a node, which are in the queue's places as one, with one backoff. It
+// is gated until GroupReady, and as long as one of its members is. A member that comes while the group is unschedulable makes
+// it to be tried again.
+type Group struct {
+	Key types.NamespacedName
+	// Members are in the order in which they came.
+	Members []*QueuedPodInfo
+}
+
+// groupOf returns the key of a pod's group; false if it has none.
+func (q *Queue) groupOf(p *cache.PodInfo) (key types.NamespacedName, ok bool) {
+	if q.GroupReady == nil {
+		return key, false
+	}
+	return GroupOf(p.Pod)
+}
+
+// GroupOf returns the namespace and name of a pod's group; false if it has none.
+func GroupOf(pod *corev1.Pod) (key types.NamespacedName, ok bool) {
+	if g := pod.Spec.SchedulingGroup; g != nil && g.PodGroupName != nil {
+		return types.NamespacedName{Namespace: pod.Namespace, Name: *g.PodGroupName}, true
+	}
+	return key, false
+}
+
+// newGroup returns an empty group. Its PodInfo has the priority and the scheduler of the first member.
+func newGroup(key types.NamespacedName, first *QueuedPodInfo) *QueuedPodInfo {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: types.UID("group " + key.String())}}
+	pod.Spec.SchedulerName = first.PodInfo.Pod.Spec.SchedulerName
+	return &QueuedPodInfo{Group: &Group{Key: key}, since: first.since, PodInfo: &cache.PodInfo{Pod: pod, Priority: first.PodInfo.Priority}}
+}
+
+// add makes a pod the last member.
+func (w *QueuedPodInfo) add(m *QueuedPodInfo) {
+	m.of = w
+	w.Group.Members = append(w.Group.Members, m)
+	if w.heap != nil {
+		w.heap.size++
+	}
+}
+
+// size returns the number of pods.
+func (w *QueuedPodInfo) size() int {
+	if w.Group != nil {
+		return len(w.Group.Members)
+	}
+	return 1
+}
+
+// members returns the members of a group; nil for a pod.
+func (w *QueuedPodInfo) members() []*QueuedPodInfo {
+	if w.Group != nil {
+		return w.Group.Members
+	}
+	return nil
+}
+
+// entity returns what moves in the queue: the group of a member, or w.
+func (w *QueuedPodInfo) entity() *QueuedPodInfo {
+	if w.of != nil {
+		return w.of
+	}
+	return w
+}
+
+// hinted reports whether an event may make w fit, according to a filter. Any member of a group may fit elsewhere now, and so
+// make room for others.
+func (w *QueuedPodInfo) hinted(f framework.Filter, e *framework.ClusterEvent) bool {
+	if w.Group == nil {
+		return f.QueueingHint(w.PodInfo, e)
+	}
+	return slices.ContainsFunc(w.Group.Members, func(m *QueuedPodInfo) bool { return f.QueueingHint(m.PodInfo, e) })
+}
+
+func (w *QueuedPodInfo) nominatedTo(node string) bool {
+	return w.NominatedNode == node || slices.ContainsFunc(w.members(), func(m *QueuedPodInfo) bool { return m.NominatedNode == node })
+}
+
+// held reports whether w is to be gated.
+func (q *Queue) held(w *QueuedPodInfo) bool {
+	if w.Group != nil {
+		return !q.GroupReady(w.Group.Key) || slices.ContainsFunc(w.Group.Members, q.held)
+	}
+	return q.gated(w)
+}
+
+// join adds a pod to its group.
+func (q *Queue) join(m *QueuedPodInfo, key types.NamespacedName, now time.Time) {
+	e := q.groups[key]
+	if e == nil {
+		e = newGroup(key, m)
+		q.groups[key] = e
+	}
+	e.add(m)
+	q.awake(e, podAdded, now)
+}
+
+// rejoin adds a pod, whose binding failed, to its group. It returns the group if that is new and has to wait.
+func (q *Queue) rejoin(m *QueuedPodInfo, key types.NamespacedName, now time.Time) *QueuedPodInfo {
+	q.pods[m.PodInfo.Pod.UID] = m
+	if q.groups[key] != nil {
+		q.join(m, key, now)
+		return nil
+	}
+	e := newGroup(key, m)
+	e.Attempts, e.First = m.Attempts, m.First
+	q.groups[key] = e
+	e.add(m)
+	return e
+}
+
+// leave takes a pod out of its group. A group goes with its last member.
+func (q *Queue) leave(m *QueuedPodInfo) {
+	e := m.of
+	m.of = nil
+	e.Group.Members = slices.DeleteFunc(e.Group.Members, func(o *QueuedPodInfo) bool { return o == m })
+	if e.heap != nil {
+		e.heap.size--
+	}
+	if len(e.Group.Members) == 0 {
+		delete(q.groups, e.Group.Key)
+		q.remove(e)
+	}
+}
+
+// remove takes w out of its place.
+func (q *Queue) remove(w *QueuedPodInfo) {
+	if w.heap == &q.unschedulable {
+		q.removeUnschedulable(w)
+	} else if w.heap != nil {
+		heap.Remove(w.heap, w.index)
+	}
+}
+
+// takeMembers takes the members of a group that is to be tried out of the queue.
+func (q *Queue) takeMembers(e *QueuedPodInfo, now time.Time) {
+	delete(q.groups, e.Group.Key)
+	for _, m := range e.Group.Members {
+		delete(q.pods, m.PodInfo.Pod.UID)
+		m.of = nil
+		m.tried(now)
+	}
+}
+
+// restore makes w known again, with the members that a group still has; false if it has none.
+func (q *Queue) restore(w *QueuedPodInfo) bool {
+	if w.Group == nil {
+		q.pods[w.PodInfo.Pod.UID] = w
+		return true
+	}
+	if len(w.Group.Members) == 0 {
+		return false
+	}
+	q.groups[w.Group.Key] = w
+	for _, m := range w.Group.Members {
+		q.pods[m.PodInfo.Pod.UID] = m
+		m.of = w
+	}
+	return true
+}
+
+// WakeGroup tries a gated or unschedulable group again, because of an event.
+func (q *Queue) WakeGroup(key types.NamespacedName, event string, now time.Time) {
+	if e := q.groups[key]; e != nil {
+		q.awake(e, event, now)
+	}
+}
+
+// HoldGroup gates a group that is no longer ready.
+func (q *Queue) HoldGroup(key types.NamespacedName) {
+	if e := q.groups[key]; e != nil && e.heap != nil {
+		q.remove(e)
+		q.index(e)
+	}
+}
+
+// Held returns the members of a group that is gated because it is not ready.
+func (q *Queue) Held(key types.NamespacedName) (pods []*cache.PodInfo) {
+	if e := q.groups[key]; e != nil && e.heap == nil && !q.GroupReady(key) {
+		for _, m := range e.Group.Members {
+			pods = append(pods, m.PodInfo)
+		}
+	}
+	return pods
+}

@@ -1,0 +1,143 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/placement"
+	"fairlead.dev/internal/scheduler/queue"
+)
+
+// groupOutcome is the result of a search for pods to preempt for a group. waits: the group waits for its victims to leave.
+type groupOutcome struct {
+	message string
+	waits   bool
+}
+
+// unitOf returns what a pod is evicted with.
+func (s *Scheduler) unitOf(p *cache.PodInfo) placement.Unit {
+	u := placement.Unit{Key: string(p.Pod.UID), Pods: []*cache.PodInfo{p}, Priority: p.Priority}
+	key, ok := queue.GroupOf(p.Pod)
+	if !ok {
+		return u
+	}
+	g := s.groups.byKey[key]
+	if g == nil || g.object == nil {
+		return u
+	}
+	u.Grouped, u.Priority = true, g.priority()
+	if mode := g.object.Spec.DisruptionMode; mode != nil && mode.All != nil {
+		u.Key, u.Pods = "group "+key.String(), g.scheduled(s.cluster)
+	}
+	return u
+}
+
+// preemptForGroup looks for pods of a lower priority, anywhere in the cluster, without which the group fits. It nominates the
+// group's pods to their nodes.
+func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, g *podGroup) (victims []placement.Unit, o groupOutcome) {
+	members := e.Group.Members
+	profile := s.profileOf(members[0])
+	if profile.NoPreemption || s.cluster.Len() == 0 {
+		return nil, o
+	}
+	for _, w := range members {
+		if preemptionOf(w.PodInfo.Pod) == corev1.PreemptNever {
+			return nil, groupOutcome{message: "not eligible due to preemptionPolicy=Never."}
+		}
+	}
+	if s.groupWaits(members, g.priority()) {
+		return nil, groupOutcome{"ongoing preemption on nominated nodes", true}
+	}
+	units := profile.UnitsBelow(g.priority(), cache.PodsOn(s.cluster))
+	if len(units) == 0 {
+		return nil, groupOutcome{message: "No preemption victims found for incoming preemptor"}
+	}
+	for _, w := range members {
+		s.endPodNomination(w)
+	}
+	away := placement.TakeAway(s.cluster, units)
+	t := s.tryGroup(g, members)
+	if t.failure != nil || t.rejected {
+		s.undoTrial(&t)
+		for _, u := range units {
+			away.Back(u)
+		}
+		profile.Metrics.GroupPreempted(false, 0)
+		if t.failure != nil {
+			return nil, groupOutcome{message: t.failure.Error()}
+		}
+		return nil, groupOutcome{message: strings.Join(append([]string{"pod group is unschedulable"}, notEmpty(t.why)...), ", ")}
+	}
+	placed := t.placed
+	s.undoTrial(&t)
+	victims, _ = away.Reprieve(units, func() bool { return s.fitsAgain(placed) })
+	n := 0
+	for _, u := range victims {
+		away.Back(u)
+		n += len(u.Pods)
+	}
+	profile.Metrics.GroupPreempted(true, n)
+	for _, p := range placed {
+		p.NominatedNode = p.node
+		s.cluster.Nominate(p.PodInfo, p.node)
+	}
+	return victims, groupOutcome{fmt.Sprintf("found a placement for podgroup, preempting %d victims", n), true}
+}
+
+// groupWaits reports whether a victim of an earlier preemption is still leaving a node to which a member is nominated.
+func (s *Scheduler) groupWaits(members []*queue.QueuedPodInfo, priority int32) bool {
+	for _, w := range members {
+		if w.NominatedNode == "" {
+			continue
+		}
+		n := s.cluster.Node(w.NominatedNode)
+		if n == nil {
+			continue
+		}
+		for _, p := range n.Pods {
+			if p.Terminating && !p.Nominated && s.unitOf(p).Priority < priority && placement.IsPreempted(p.Pod) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fitsAgain reports whether pods still fit on the nodes that a trial chose, one after another. It leaves the cluster as it was.
+func (s *Scheduler) fitsAgain(placed []*assumedPod) bool {
+	var again trial
+	defer func() { s.undoTrial(&again) }()
+	for _, p := range placed {
+		n := s.cluster.Node(p.node)
+		if n == nil || !s.profileOf(p.QueuedPodInfo).Fits(s.cluster, p.PodInfo, n) {
+			return false
+		}
+		taken, err := s.take(p.QueuedPodInfo, n)
+		if err != nil {
+			return false
+		}
+		again.placed = append(again.placed, taken)
+	}
+	return true
+}
+
+// evictForGroup evicts the victims of a group. If that fails, the group is tried again.
+func (s *Scheduler) evictForGroup(ctx context.Context, from preemptor, key types.NamespacedName, victims []placement.Unit) {
+	for _, u := range victims {
+		for _, p := range u.Pods {
+			if p.Terminating {
+				continue // it is being deleted already
+			}
+			if err := s.evictOne(ctx, from, p.Pod, "cluster"); err != nil && ctx.Err() == nil {
+				s.send(func() { s.queue.WakeGroup(key, "ForceActivate", time.Now()) })
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/queue"
+)
+
+// A trial is an attempt to place the pods of a group one after another, each as if those before it ran already.
+type trial struct {
+	placed []*assumedPod // on their nodes in the cluster, with their reservations
+	errs   []error       // by member; nil for those placed, and those that were not tried
+	// rejected: the group cannot be scheduled; why may say more. failure is an error that ended the trial.
+	rejected bool
+	why      string
+	failure  error
+}
+
+// tryGroup places members until the group cannot have its minCount any more. The caller binds the placed pods, or undoes the
+// trial.
+func (s *Scheduler) tryGroup(g *podGroup, members []*queue.QueuedPodInfo) trial {
+	s.groups.trying = true
+	defer func() { s.groups.trying = false }()
+	t := trial{errs: make([]error, len(members))}
+	least, on, rest := g.minCount(), len(g.scheduled(s.cluster)), len(members)
+	hopeless := func() bool { return on+rest < least }
+	for i, w := range members {
+		if hopeless() {
+			break
+		}
+		p, err := s.tryMember(w)
+		rest--
+		if err == nil {
+			t.placed = append(t.placed, p)
+			on++
+			continue
+		}
+		t.errs[i] = err
+		var fit *framework.FitError
+		if !errors.As(err, &fit) {
+			t.failure = fmt.Errorf("failed to schedule other pod from a pod group: %w", err)
+			return t
+		}
+	}
+	t.rejected = hopeless() || len(t.placed) == 0
+	if hopeless() {
+		t.why = fmt.Sprintf("minCount (%d) cannot be satisfied: %d scheduled, %d remaining", least, on, rest)
+	}
+	return t
+}
+
+// tryMember gives a pod its node in the cluster.
+func (s *Scheduler) tryMember(w *queue.QueuedPodInfo) (*assumedPod, error) {
+	n, err := s.profileOf(w).Place(s.cluster, w.PodInfo)
+	if err != nil {
+		return nil, err
+	}
+	return s.take(w, n)
+}
+
+// take makes the reservations for a pod on a node and counts it there. The placeholder of a nominated pod goes.
+func (s *Scheduler) take(w *queue.QueuedPodInfo, n *cache.NodeInfo) (*assumedPod, error) {
+	p := &assumedPod{QueuedPodInfo: w, node: n.Name}
+	if err := s.reserve(p, n); err != nil {
+		return nil, err
+	}
+	s.cluster.Withdraw(w.PodInfo.Pod.UID)
+	s.cluster.AddPod(w.PodInfo, n.Name)
+	return p, nil
+}
+
+// undoTrial takes the placed pods off their nodes, the last one first, and ends their reservations.
+func (s *Scheduler) undoTrial(t *trial) {
+	s.groups.trying = true
+	defer func() { s.groups.trying = false }()
+	for _, p := range slices.Backward(t.placed) {
+		s.giveUp(p)
+	}
+	t.placed = nil
+}
+
+// giveUp reverts take.
+func (s *Scheduler) giveUp(p *assumedPod) {
+	p.undo()
+	s.cluster.RemovePod(p.PodInfo.Pod.UID)
+	if p.NominatedNode != "" {
+		s.cluster.Nominate(p.PodInfo, p.NominatedNode)
+	}
+}

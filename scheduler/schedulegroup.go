@@ -1,0 +1,173 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/queue"
+)
+
+// scheduleGroup runs the cycle of a pod group: it gives nodes to all its pods, or at least to as many as a gang needs, or puts
+// all of them back.
+func (s *Scheduler) scheduleGroup(ctx context.Context, e *queue.QueuedPodInfo) {
+	g := s.groups.of(e.Group.Key)
+	profile := s.profileOf(e.Group.Members[0])
+	if err := s.checkGroup(g, e.Group.Members); err != nil {
+		s.failGroup(e, g, make([]error, len(e.Group.Members)), err)
+		return
+	}
+	t := s.tryGroup(g, e.Group.Members)
+	profile.Metrics.GroupPlaced(e.Began)
+	switch {
+	case t.failure != nil:
+		s.undoTrial(&t)
+		s.failGroup(e, g, t.errs, t.failure)
+	case t.rejected:
+		s.undoTrial(&t)
+		s.rejectGroup(ctx, e, g, &t)
+	default:
+		s.bindGroup(ctx, e, g, &t)
+	}
+}
+
+// checkGroup returns why the pods cannot be scheduled as a group. The words are kube-scheduler's.
+func (s *Scheduler) checkGroup(g *podGroup, members []*queue.QueuedPodInfo) error {
+	pods := make([]*corev1.Pod, 0, len(members))
+	for _, w := range members {
+		if len(s.interested(w.PodInfo.Pod)) > 0 {
+			return errors.New("extenders are not asked about the pods of a pod group")
+		}
+		pods = append(pods, w.PodInfo.Pod)
+	}
+	for _, p := range g.scheduled(s.cluster) {
+		pods = append(pods, p.Pod)
+	}
+	first := pods[0]
+	for _, pod := range pods {
+		priority := int32(0)
+		if pod.Spec.Priority != nil {
+			priority = *pod.Spec.Priority
+		}
+		switch {
+		case pod.Spec.SchedulerName != first.Spec.SchedulerName:
+			return fmt.Errorf("all pods in a single pod group should have the same .spec.schedulerName set, got: %q and %q", pod.Spec.SchedulerName, first.Spec.SchedulerName)
+		case priority != g.priority():
+			return fmt.Errorf("all pods in a single pod group should have the same priority as the pod group's priority, got %d and %d", priority, g.priority())
+		case preemptionOf(pod) != preemptionOf(first):
+			return fmt.Errorf("all pods in a single pod group should have the same preemption policy, got %v and %v", preemptionOf(pod), preemptionOf(first))
+		}
+	}
+	return nil
+}
+
+func preemptionOf(pod *corev1.Pod) corev1.PreemptionPolicy {
+	if p := pod.Spec.PreemptionPolicy; p != nil {
+		return *p
+	}
+	return corev1.PreemptLowerPriority
+}
+
+// bindGroup binds the pods that have been placed. Those that fit nowhere are tried again at once: by then the group has what
+// it needs, and others may be preempted for them.
+func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, g *podGroup, t *trial) {
+	left := e.Group.Members[:0:0]
+	for i, w := range e.Group.Members {
+		if t.errs[i] != nil {
+			left = append(left, w)
+			s.profileOf(w).Metrics.Unschedulable(w.Began)
+			s.report(w, corev1.PodReasonUnschedulable, t.errs[i].Error())
+		}
+	}
+	for _, p := range t.placed {
+		s.profileOf(p.QueuedPodInfo).Metrics.Placed(p.Began)
+		s.endPodNomination(p.QueuedPodInfo)
+		s.assumed[p.PodInfo.Pod.UID] = p
+		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: s.cluster.Node(p.node), Pod: p.PodInfo}, time.Now())
+	}
+	s.groups.writer.set(g.object, metav1.ConditionTrue, "Scheduled", "")
+	s.profileOf(t.placed[0].QueuedPodInfo).Metrics.GroupEnded("scheduled", e.Began)
+	e.Group.Members, e.Attempts = left, 0
+	s.queue.Again(e)
+	// From here on mail is read, which may change the queue and the cluster.
+	for _, p := range t.placed {
+		if p.preBind != nil {
+			s.preBind(ctx, p)
+		} else {
+			s.write(ctx, func(ctx context.Context) { s.bind(ctx, p) })
+		}
+	}
+}
+
+// rejectGroup puts back a group that does not fit, after a look for pods to preempt.
+func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, g *podGroup, t *trial) {
+	var by []framework.Filter
+	known := map[framework.Filter]bool{}
+	for _, err := range t.errs {
+		var fit *framework.FitError
+		if errors.As(err, &fit) {
+			for _, f := range fit.RejectedBy {
+				if !known[f] {
+					known[f], by = true, append(by, f)
+				}
+			}
+		}
+	}
+	victims, outcome := s.preemptForGroup(e, g)
+	message := strings.Join(append([]string{"pod group is unschedulable"}, notEmpty(t.why, outcome.message)...), ", ")
+	result := "unschedulable"
+	if outcome.waits {
+		result = "waiting_on_preemption"
+	}
+	for i, w := range e.Group.Members {
+		if !outcome.waits {
+			s.endPodNomination(w)
+		}
+		s.profileOf(w).Metrics.Unschedulable(w.Began)
+		text := message
+		if t.errs[i] != nil {
+			text = t.errs[i].Error()
+		}
+		s.report(w, corev1.PodReasonUnschedulable, text)
+	}
+	s.groups.writer.set(g.object, metav1.ConditionFalse, schedulingv1beta1.PodGroupReasonUnschedulable, message)
+	s.profileOf(e.Group.Members[0]).Metrics.GroupEnded(result, e.Began)
+	s.queue.AddUnschedulable(e, by, time.Now())
+	if len(victims) > 0 {
+		from := preemptor{scheduler: e.PodInfo.Pod.Spec.SchedulerName, kind: "podgroup", uid: g.object.UID, object: g.object}
+		s.write(ctx, func(ctx context.Context) { s.evictForGroup(ctx, from, e.Group.Key, victims) })
+	}
+}
+
+// notEmpty returns the texts that are not empty.
+func notEmpty(texts ...string) (some []string) {
+	for _, text := range texts {
+		if text != "" {
+			some = append(some, text)
+		}
+	}
+	return some
+}
+
+// failGroup puts back a group that met an error. A pod with an error of its own reports that.
+func (s *Scheduler) failGroup(e *queue.QueuedPodInfo, g *podGroup, errs []error, err error) {
+	for i, w := range e.Group.Members {
+		text := err.Error()
+		var fit *framework.FitError
+		if errs[i] != nil && !errors.As(errs[i], &fit) {
+			text = errs[i].Error()
+		}
+		s.profileOf(w).Metrics.Failed(w.Began)
+		s.report(w, corev1.PodReasonSchedulerError, text)
+	}
+	s.groups.writer.set(g.object, metav1.ConditionFalse, schedulingv1beta1.PodGroupReasonSchedulerError, err.Error())
+	s.profileOf(e.Group.Members[0]).Metrics.GroupEnded("error", e.Began)
+	s.queue.AddAfterError(e, time.Now())
+}
