@@ -22,8 +22,10 @@ type (
 	Rescue = framework.Rescue
 	// A Permission is the result of Extension.Permit.
 	Permission = framework.Permission
-	// A QueuedPodInfo is a pod in the queue.
+	// A QueuedPodInfo is a pod in the queue, or stands for a Group.
 	QueuedPodInfo = queue.QueuedPodInfo
+	// A Group is a pod group in the queue.
+	Group = queue.Group
 	// A Move tells where an event moves a pod that a plugin has rejected.
 	Move = queue.Move
 )

@@ -21,6 +21,8 @@ type groupWriter struct {
 	mu     struct {
 		sync.Mutex
 		latest map[types.UID]groupCondition
+		// scheduled are the groups whose condition has been set to true, until they are seen with it.
+		scheduled map[types.UID]struct{}
 	}
 }
 
@@ -32,15 +34,18 @@ type groupCondition struct {
 
 func newGroupWriter(groups client.Resource[*schedulingv1beta1.PodGroup]) *groupWriter {
 	w := &groupWriter{groups: groups, queue: workqueue.New(workqueue.Options[types.UID]{Name: "scheduler-groups"})}
-	w.mu.latest = map[types.UID]groupCondition{}
+	w.mu.latest, w.mu.scheduled = map[types.UID]groupCondition{}, map[types.UID]struct{}{}
 	return w
 }
 
 // set queues a condition. One that is true stays so, although pods of the group may come and go.
 func (w *groupWriter) set(g *schedulingv1beta1.PodGroup, status metav1.ConditionStatus, reason, message string) {
 	const kind = schedulingv1beta1.PodGroupInitiallyScheduled
-	if apimeta.IsStatusConditionTrue(g.Status.Conditions, kind) && status != metav1.ConditionTrue {
-		return
+	if apimeta.IsStatusConditionTrue(g.Status.Conditions, kind) {
+		w.forget(g.UID)
+		if status != metav1.ConditionTrue {
+			return
+		}
 	}
 	conditions := append([]metav1.Condition(nil), g.Status.Conditions...)
 	changed := apimeta.SetStatusCondition(&conditions, metav1.Condition{
@@ -48,11 +53,22 @@ func (w *groupWriter) set(g *schedulingv1beta1.PodGroup, status metav1.Condition
 	})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if last, queued := w.mu.latest[g.UID]; queued && last.condition.Status == metav1.ConditionTrue || !changed && !queued {
+	_, scheduled := w.mu.scheduled[g.UID]
+	if _, queued := w.mu.latest[g.UID]; scheduled && status != metav1.ConditionTrue || !changed && !queued {
 		return
+	}
+	if status == metav1.ConditionTrue {
+		w.mu.scheduled[g.UID] = struct{}{}
 	}
 	w.mu.latest[g.UID] = groupCondition{g, *apimeta.FindStatusCondition(conditions, kind)}
 	w.queue.Add(g.UID)
+}
+
+// forget ends the memory of a group that is deleted, or has been seen with its last condition.
+func (w *groupWriter) forget(uid types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.mu.scheduled, uid)
 }
 
 func (w *groupWriter) run(ctx context.Context) {

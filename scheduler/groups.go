@@ -154,6 +154,7 @@ func (s *Scheduler) removeGroup(g *schedulingv1beta1.PodGroup) {
 	key := types.NamespacedName{Namespace: g.Namespace, Name: g.Name}
 	one := s.groups.of(key)
 	one.object = nil
+	s.groups.writer.forget(g.UID)
 	s.groups.release(key, one)
 	s.queue.HoldGroup(key)
 	s.watchHeld(key)

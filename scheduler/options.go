@@ -27,7 +27,7 @@ type Options struct {
 	Attach func(*Attachment)
 	// Document is the configuration that LoadConfig has read, with all defaults, as JSON; empty without one.
 	Document []byte
-	// Notes are logged once by New: what a configuration has that is without effect.
+	// Notes are logged once by New: the settings of a configuration that have no effect.
 	Notes []string
 	// BindWorkers is how many bindings are posted concurrently; 32 if zero.
 	BindWorkers int

@@ -53,7 +53,7 @@ func (c *Cluster) RemovePod(uid types.UID) (p *PodInfo, n *NodeInfo) {
 	return p, n
 }
 
-// Assigned returns a pod on a node; nil if it is on none.
+// Assigned returns a pod that is on a node, or nil.
 func (c *Cluster) Assigned(uid types.UID) *PodInfo { return c.pods[uid] }
 
 // SetStartTime records when a pod on a node started. An unknown pod is ignored.

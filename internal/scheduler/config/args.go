@@ -94,7 +94,7 @@ func readArgs(path *field.Path, list []pluginConfig, from External) (*plugins.Ar
 			"DynamicResources":                a.readDevices,
 		}[c.Name]
 		if !ok && (from != nil && from.Has(c.Name) || plugins.Points[c.Name] != nil) {
-			continue // a plugin that reads its arguments itself, or has none
+			continue // a plugin without arguments, or one that reads them itself
 		}
 		if !ok {
 			errs = append(errs, field.Invalid(path.Child("name"), c.Name, "no plugin of this scheduler takes arguments by this name"))

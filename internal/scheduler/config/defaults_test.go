@@ -106,14 +106,14 @@ parallelism: 16
 delayCacheUntilActive: true
 profiles:
 - schedulerName: a
-  plugins: {multiPoint: {enabled: [{name: GangScheduling}, {name: NodeDeclaredFeatures}]}, placementGenerate: {enabled: [{name: TopologyPlacementGenerator}]}}
+  plugins: {multiPoint: {enabled: [{name: DeferredPodScheduling}, {name: NodeDeclaredFeatures}]}, placementGenerate: {enabled: [{name: TopologyPlacementGenerator}]}}
 - schedulerName: b
-  plugins: {multiPoint: {enabled: [{name: GangScheduling}]}}`), nil)
+  plugins: {multiPoint: {enabled: [{name: DeferredPodScheduling}]}}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		"plugins without effect in this scheduler: GangScheduling, NodeDeclaredFeatures, TopologyPlacementGenerator",
+		"plugins without effect in this scheduler: DeferredPodScheduling, NodeDeclaredFeatures, TopologyPlacementGenerator",
 		"settings without effect in this scheduler: parallelism, delayCacheUntilActive",
 	}
 	if len(o.Notes) != 2 || o.Notes[0] != want[0] || o.Notes[1] != want[1] {

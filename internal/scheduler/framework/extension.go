@@ -7,7 +7,7 @@ import (
 )
 
 // An Extension runs plugins of another framework at those steps of an attempt that filters and scores do not have. A
-// Profile has one or none. The methods are called on the goroutine of the scheduling cycle.
+// Profile has one at most. The methods are called on the goroutine of the scheduling cycle.
 type Extension interface {
 	// Begin starts an attempt to place a pod, before the first filter.
 	Begin(c *cache.Cluster, p *cache.PodInfo)
