@@ -52,11 +52,16 @@ func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extend
 	s.assumed[w.PodInfo.Pod.UID] = p
 	s.cluster.AddPod(w.PodInfo, n.Name)
 	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: n, Pod: w.PodInfo}, time.Now())
+	s.beginBinding(ctx, p)
+}
+
+// beginBinding has an assumed pod bound, after what has to come before that.
+func (s *Scheduler) beginBinding(ctx context.Context, p *assumedPod) {
 	if p.preBind != nil || p.permit.Wait != nil {
 		s.preBind(ctx, p)
 		return
 	}
-	if writing := s.reports.writing(w.PodInfo.Pod.UID); writing != nil {
+	if writing := s.reports.writing(p.PodInfo.Pod.UID); writing != nil {
 		s.preBinding.Go(func() { s.bindAfter(ctx, p, writing) })
 		return
 	}

@@ -45,6 +45,9 @@ func (s *Scheduler) checkGroup(g *podGroup, members []*queue.QueuedPodInfo) erro
 		if len(s.interested(w.PodInfo.Pod)) > 0 {
 			return errors.New("extenders are not asked about the pods of a pod group")
 		}
+		if s.profileOf(w).Extension != nil {
+			return errors.New("plugins of another framework are not asked about the pods of a pod group")
+		}
 		pods = append(pods, w.PodInfo.Pod)
 	}
 	for _, p := range g.scheduled(s.cluster) {
@@ -98,11 +101,7 @@ func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, g *po
 	s.queue.Again(e)
 	// From here on mail is read, which may change the queue and the cluster.
 	for _, p := range t.placed {
-		if p.preBind != nil {
-			s.preBind(ctx, p)
-		} else {
-			s.write(ctx, func(ctx context.Context) { s.bind(ctx, p) })
-		}
+		s.beginBinding(ctx, p)
 	}
 }
 
@@ -142,7 +141,7 @@ func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, g *
 	s.queue.AddUnschedulable(e, by, time.Now())
 	if len(victims) > 0 {
 		from := preemptor{scheduler: e.PodInfo.Pod.Spec.SchedulerName, kind: "podgroup", uid: g.object.UID, object: g.object}
-		s.write(ctx, func(ctx context.Context) { s.evictForGroup(ctx, from, e.Group.Key, victims) })
+		s.preBinding.Go(func() { s.evictForGroup(ctx, from, e.Group.Key, victims) })
 	}
 }
 
