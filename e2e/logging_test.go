@@ -15,13 +15,13 @@ func TestKubeAPIServerLog(t *testing.T) {
 	env := &envtest.Environment{}
 	server := env.ControlPlane.GetAPIServer()
 	server.Err = log
-	server.Configure().Set("logging-format", "json").Set("v", "4").Set("profiling", "false")
+	server.Configure().Set("logging-format", "json").Set("v", "4").Set("apiserver-count", "3")
 	c := startEnvtest(t, env)
 	flags, err := c.Discovery().RESTClient().Get().AbsPath("/flagz").SetHeader("Accept", "application/json;as=Flagz;v=v1beta1;g=config.k8s.io").DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, "/flagz", string(flags), `"logging-format":"json"`, `"v":"4"`, `"profiling":"false"`, `"storage-media-type":`, `"service-node-port-range":"30000-32767"`)
+	expect(t, "/flagz", string(flags), `"logging-format":"json"`, `"v":"4"`, `"apiserver-count":"3"`, `"storage-media-type":`, `"service-node-port-range":"30000-32767"`)
 	eventually(t, "the request in the log", func() bool { return strings.Contains(log.String(), `"path":"/flagz"`) })
 	text := log.String()
 	lines := strings.Split(text[:strings.LastIndexByte(text, '\n')], "\n")
@@ -34,5 +34,5 @@ func TestKubeAPIServerLog(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	expect(t, "warning", text, "--profiling has no effect")
+	expect(t, "warning", text, "--apiserver-count has no effect")
 }

@@ -62,9 +62,11 @@ func (c *serving) serve() error {
 		http.Error(c.Writer, fmt.Sprintf("Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %s", path, path), http.StatusInternalServerError)
 		return nil
 	}
-	var err error
-	if c.Timeout, err = request.TimeoutOf(c.Query); err != nil {
-		return cmp.Or(c.auditFailed(err.Error()), err)
+	if !c.Info.LongRunning() { // the parameters of a proxied request are not this server's
+		var err error
+		if c.Timeout, err = request.TimeoutOf(c.Query); err != nil {
+			return cmp.Or(c.auditFailed(err.Error()), err)
+		}
 	}
 	c.arm()
 	if err := c.authenticate(); err != nil {

@@ -22,6 +22,13 @@ func TestTimeoutParameter(t *testing.T) {
 	})
 }
 
+// TestTimeoutOfProxied: the timeout of a proxied request is a parameter of the server behind this one.
+func TestTimeoutOfProxied(t *testing.T) {
+	start(t).talk([]exchange{
+		{send: "GET /api/v1/nodes/none/proxy/stats?timeout=x", code: 404, want: []string{`nodes \"none\" not found`}},
+	})
+}
+
 // waits is an admission plugin that waits until the request's time is up.
 type waits struct{}
 

@@ -28,9 +28,9 @@ func (s *Server) split(l net.Listener, rpc, web *connListener) error {
 		l.Close()
 	}()
 	config := serverTLS(s.config.TLS)
-	l = connections.Patient(l, s.config.Log)
+	patient := connections.Patient(l, s.config.Log)
 	for {
-		c, err := l.Accept()
+		c, err := patient.Accept()
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package kubeletconfig
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,6 +83,7 @@ func Parse(text []byte) (*Config, error) {
 		return nil, fmt.Errorf("want apiVersion %s and kind %s", APIVersion, Kind)
 	}
 	if errs := c.validate(); len(errs) > 0 {
+		slices.SortFunc(errs, func(a, b *field.Error) int { return cmp.Compare(a.Field, b.Field) })
 		return nil, errs.ToAggregate()
 	}
 	return defaulted(c), nil
