@@ -25,7 +25,8 @@
 //   - APIDispatcher and APICacher are nil, as without the feature gate SchedulerAsyncAPICalls, and SignPod returns nil, as
 //     without OpportunisticBatching.
 //   - There are no placements and pod groups: a plugin that is enabled at such a point is refused, and one that calls such a
-//     method of its Handle fails with the name of the method; in its factory, the program does not start.
+//     method of its Handle fails with the name of the method; in its factory, the program does not start. The Less of a
+//     QueueSort, which cannot fail, must not call one.
 //   - An own informer per resource feeds SharedInformerFactory, beside those of the scheduler.
 //
 // # Concurrency

@@ -155,6 +155,11 @@ func (r *registry) observed(old, o client.Object) {
 		for _, e := range podEvents(was, is) {
 			r.moved(e, latest.UID, boxed(was), boxed(is))
 		}
+		if is == nil {
+			for _, p := range r.all {
+				delete(p.pending, latest.UID)
+			}
+		}
 	}
 }
 
@@ -207,8 +212,10 @@ func narrowed(hints []registration, old, o any) []map[types.NamespacedName]bool 
 		if of.PreQueueingHintFn == nil || old == nil && o == nil {
 			continue
 		}
-		result, err := of.PreQueueingHintFn(klog.Background(), old, o)
-		if err != nil || result.AllPods {
+		var result fwk.PreQueueingHintResult
+		var err error
+		missed := guard(func() { result, err = of.PreQueueingHintFn(klog.Background(), old, o) })
+		if missed != nil || err != nil || result.AllPods {
 			continue
 		}
 		among[i] = map[types.NamespacedName]bool{}
@@ -231,7 +238,11 @@ func (p *plugin) hint(hints []registration, among []map[types.NamespacedName]boo
 		if of.QueueingHintFn == nil {
 			return move
 		}
-		hint, err := of.QueueingHintFn(klog.Background(), pod, old, o)
+		var hint fwk.QueueingHint
+		var err error
+		if missed := guard(func() { hint, err = of.QueueingHintFn(klog.Background(), pod, old, o) }); missed != nil {
+			err = missed
+		}
 		if err != nil {
 			p.log.Error("QueueingHintFn returns error", "plugin", p.name, "error", err)
 		}

@@ -106,8 +106,12 @@ func (p *profile) Permit(_ *scheduler.Cluster, info *scheduler.PodInfo, n *sched
 	m.Bound = func(ctx context.Context) {
 		cycle.bound.Store(true)
 		for _, name := range p.order["postBind"] {
-			if of := p.plugins[name]; of != nil {
-				of.plugin.(fwk.PostBindPlugin).PostBind(ctx, cycle.state(), pod, n.Name)
+			of := p.plugins[name]
+			if of == nil {
+				continue
+			}
+			if err := guard(func() { of.plugin.(fwk.PostBindPlugin).PostBind(ctx, cycle.state(), pod, n.Name) }); err != nil {
+				p.log.Error("PostBind failed", "plugin", name, "namespace", pod.Namespace, "pod", pod.Name, "error", err)
 			}
 		}
 	}
@@ -137,7 +141,10 @@ func (p *profile) bind(ctx context.Context, cycle *cycle, pod *corev1.Pod, node 
 		if of == nil {
 			continue
 		}
-		s := of.plugin.(fwk.BindPlugin).Bind(ctx, cycle.state(), pod, node)
+		var s *fwk.Status
+		if err := guard(func() { s = of.plugin.(fwk.BindPlugin).Bind(ctx, cycle.state(), pod, node) }); err != nil {
+			s = fwk.AsStatus(err)
+		}
 		switch {
 		case s.IsSkip():
 			continue

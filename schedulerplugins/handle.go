@@ -70,7 +70,7 @@ func (h *handle) RejectWaitingPod(uid types.UID) bool {
 }
 
 func (h *handle) AddPodInPreBind(uid types.UID, cancel context.CancelCauseFunc) {
-	h.preBinding.add(uid, cancel)
+	h.preBinding.set(uid, &podInPreBind{cancel: cancel})
 }
 func (h *handle) RemovePodInPreBind(uid types.UID) { h.preBinding.remove(uid) }
 func (h *handle) GetPodInPreBind(uid types.UID) fwk.PodInPreBind {

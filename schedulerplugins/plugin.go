@@ -130,7 +130,11 @@ func (p *plugin) NodeNames(*scheduler.PodInfo) ([]string, bool) {
 func (p *plugin) Reserve(_ *scheduler.Cluster, info *scheduler.PodInfo, n *scheduler.NodeInfo) (r scheduler.Reservation, v scheduler.Status) {
 	cycle, pod := p.cycle, p.cycle.assumed(info.Pod, n.Name)
 	if of, has := p.plugin.(fwk.ReservePlugin); has && p.on["reserve"] {
-		back := sync.OnceFunc(func() { of.Unreserve(cycle.ctx, cycle.state(), pod, n.Name) })
+		back := sync.OnceFunc(func() {
+			if err := guard(func() { of.Unreserve(cycle.ctx, cycle.state(), pod, n.Name) }); err != nil {
+				p.log.Error("Unreserve failed", "plugin", p.name, "namespace", pod.Namespace, "pod", pod.Name, "error", err)
+			}
+		})
 		var s *fwk.Status
 		if err := guard(func() { s = of.Reserve(cycle.ctx, cycle.state(), pod, n.Name) }); err != nil {
 			s = fwk.AsStatus(err)

@@ -11,43 +11,13 @@ import (
 )
 
 // preBinding are the pods in PreBind, which plugins may cancel.
-type preBinding struct {
-	mu struct {
-		sync.Mutex
-		pods map[types.UID]*podInPreBind
-	}
-}
-
-func newPreBinding() *preBinding {
-	b := &preBinding{}
-	b.mu.pods = map[types.UID]*podInPreBind{}
-	return b
-}
-
-func (b *preBinding) add(uid types.UID, cancel context.CancelCauseFunc) *podInPreBind {
-	p := &podInPreBind{cancel: cancel}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.mu.pods[uid] = p
-	return p
-}
-
-func (b *preBinding) get(uid types.UID) *podInPreBind {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.mu.pods[uid]
-}
-
-func (b *preBinding) remove(uid types.UID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.mu.pods, uid)
-}
+type preBinding struct{ *byPod[*podInPreBind] }
 
 // start returns the context of a pod's PreBind. end is to be called after it.
-func (b *preBinding) start(ctx context.Context, uid types.UID) (of context.Context, end func()) {
+func (b preBinding) start(ctx context.Context, uid types.UID) (of context.Context, end func()) {
 	of, cancel := context.WithCancelCause(ctx)
-	p := b.add(uid, cancel)
+	p := &podInPreBind{cancel: cancel}
+	b.set(uid, p)
 	return of, func() {
 		p.MarkPrebound()
 		b.remove(uid)

@@ -31,8 +31,8 @@ type registry struct {
 	custom    dynamicinformer.DynamicSharedInformerFactory
 	broadcast events.EventBroadcaster
 
-	waiting    *waitingPods
-	preBinding *preBinding
+	waiting    waitingPods
+	preBinding preBinding
 	lister     *lister
 	attached   atomic.Pointer[scheduler.Attachment] // nil until the scheduler is made
 	// hasExtenders: the configuration has extenders.
@@ -57,8 +57,8 @@ func newRegistry(ctx context.Context, config *rest.Config, factories map[string]
 		informers:  informers.NewSharedInformerFactory(clients, 0),
 		custom:     dynamicinformer.NewDynamicSharedInformerFactory(custom, 0),
 		broadcast:  events.NewBroadcaster(&events.EventSinkImpl{Interface: clients.EventsV1()}),
-		waiting:    newWaitingPods(),
-		preBinding: newPreBinding(),
+		waiting:    waitingPods{newByPod[*waitingPod]()},
+		preBinding: preBinding{newByPod[*podInPreBind]()},
 		lister:     &lister{},
 	}, nil
 }

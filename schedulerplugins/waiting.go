@@ -9,47 +9,17 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
 // waitingPods are the pods whose binding waits for Permit plugins, of all profiles.
-type waitingPods struct {
-	mu struct {
-		sync.RWMutex
-		pods map[types.UID]*waitingPod
-	}
-}
-
-func newWaitingPods() *waitingPods {
-	w := &waitingPods{}
-	w.mu.pods = map[types.UID]*waitingPod{}
-	return w
-}
-
-func (w *waitingPods) get(uid types.UID) *waitingPod {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	return w.mu.pods[uid]
-}
-
-func (w *waitingPods) remove(uid types.UID) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.mu.pods, uid)
-}
-
-func (w *waitingPods) all() []*waitingPod {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	return slices.Collect(maps.Values(w.mu.pods))
-}
+type waitingPods struct{ *byPod[*waitingPod] }
 
 // longestWait bounds the time for which a Permit plugin may let a pod wait.
 const longestWait = 15 * time.Minute
 
 // add makes a pod wait for plugins, each with its time limit.
-func (w *waitingPods) add(pod *corev1.Pod, limits map[string]time.Duration) *waitingPod {
+func (w waitingPods) add(pod *corev1.Pod, limits map[string]time.Duration) *waitingPod {
 	p := &waitingPod{pod: pod, ended: make(chan struct{})}
 	p.mu.pending = map[string]*time.Timer{}
 	p.mu.Lock()
@@ -59,9 +29,7 @@ func (w *waitingPods) add(pod *corev1.Pod, limits map[string]time.Duration) *wai
 		})
 	}
 	p.mu.Unlock()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.mu.pods[pod.UID] = p
+	w.set(pod.UID, p)
 	return p
 }
 

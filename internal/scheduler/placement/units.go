@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/internal/scheduler/cache"
 )
 
-// A Unit is what is evicted together: a pod, or all pods of a group whose disruption mode is All, wherever they run.
+// A Unit is a pod, or all pods of a group whose disruption mode is All, wherever they run. Its pods are evicted together.
 type Unit struct {
 	// Key tells units apart.
 	Key      string
@@ -92,8 +92,8 @@ func (a AwayUnits) Again(u Unit) {
 	}
 }
 
-// Reprieve puts back, one by one, the units without which it is not needed to do, as fits reports: first those that a
-// disruption budget protects. It returns the others and how many violations of budgets they are.
+// Reprieve puts back, one by one, the units that need not be evicted, as fits reports: first those that a disruption budget
+// protects. It returns the others, and how many violations of budgets their eviction is.
 func (a AwayUnits) Reprieve(units []Unit, fits func() bool) (victims []Unit, violations int) {
 	guarded, free, broken := splitUnits(a.c, units)
 	for i, group := range [][]Unit{guarded, free} {
@@ -119,11 +119,15 @@ func splitUnits(c *cache.Cluster, units []Unit) (guarded, free []Unit, broken []
 	for _, u := range units {
 		all = append(all, u.Pods...)
 	}
-	protected, _ := splitByBudget(c, all)
+	list, _ := splitByBudget(c, all)
+	protected := make(map[*cache.PodInfo]bool, len(list))
+	for _, p := range list {
+		protected[p] = true
+	}
 	for _, u := range units {
 		n := 0
 		for _, p := range u.Pods {
-			if slices.Contains(protected, p) {
+			if protected[p] {
 				n++
 			}
 		}
