@@ -95,6 +95,18 @@ func TestVirtualClock(t *testing.T) {
 			t.Errorf("%s of %v: %+v", j.Name, made, j.Status)
 		}
 	}
+
+	// The ages of states, and times before now, count by the server's clock.
+	p.kubectl("create", "configmap", "aged")
+	p.clock("advance", "2m")
+	p.kubectl("patch", "configmap", "aged", "-p", `{"data":{"a":"1"}}`)
+	p.clock("advance", "2m")
+	if r := fairlead(t, "history", "configmap/aged", "--kubeconfig="+p.Kubeconfig); !strings.Contains(r.out, " 2m") || !strings.Contains(r.out, " 4m") {
+		t.Errorf("states of 2 and 4 minutes ago:\n%s%s", r.out, r.errs)
+	}
+	if r := fairlead(t, "diff", "configmap/aged", "--kubeconfig="+p.Kubeconfig, "--at=-3m", "-o=fields"); !strings.Contains(r.out, "data") {
+		t.Errorf("since the state of 3 minutes ago:\n%s%s", r.out, r.errs)
+	}
 	p.stop()
 }
 

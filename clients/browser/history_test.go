@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,6 +80,25 @@ func TestHistory(t *testing.T) {
 	again, err := client.For[*appsv1.Deployment](b.client).Namespace("default").Get(t.Context(), "web")
 	if err != nil || again.UID == d.UID || *again.Spec.Replicas != 1 {
 		t.Fatalf("%+v, %v", again, err)
+	}
+
+	// One that was deleted with its owner is created again without the reference to it.
+	configMaps := client.For[*corev1.ConfigMap](b.client).Namespace("default")
+	orphan := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "orphan", OwnerReferences: []metav1.OwnerReference{
+		{APIVersion: "apps/v1", Kind: "Deployment", Name: "gone", UID: "d0e5ab51-9b4a-4f2b-a0f5-6d2a8f3a4c11"},
+	}}}
+	if _, err := configMaps.Create(t.Context(), orphan); err != nil {
+		t.Fatal(err)
+	}
+	b.open(t, "#/object/configmaps/default/orphan?part=history")
+	b.until(t, `document.querySelector('.timeline > li.DELETED')`) // by the garbage collector
+	b.do(t, chromedp.Click(`.timeline > li.ADDED button.undo`))
+	b.until(t, `document.querySelector('dialog.undo .gone')?.textContent.includes('Deployment/gone')`)
+	b.until(t, `document.querySelector('dialog.undo .primary')?.disabled === false`)
+	b.do(t, chromedp.Click(`dialog.undo .primary`))
+	b.until(t, `document.querySelectorAll('.timeline > li.ADDED').length === 2`)
+	if o, err := configMaps.Get(t.Context(), "orphan"); err != nil || len(o.OwnerReferences) > 0 {
+		t.Errorf("%+v, %v", o, err)
 	}
 }
 

@@ -54,7 +54,7 @@ func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serve
 		if err := kubeconfig.Merge(into, cp.Entry()); err != nil {
 			return err
 		}
-		p.step("Kubeconfig", "context "+cp.Entry().ContextName()+" in "+into+", now the current one")
+		p.step("Context", cp.Entry().ContextName()+" in "+into+", now the current one")
 	}
 	path, err := filepath.Abs(cp.KubeconfigPath())
 	if err != nil {

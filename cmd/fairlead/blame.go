@@ -49,7 +49,7 @@ func (f *historyFlags) blame(ctx context.Context, out io.Writer, object [2]strin
 		return err
 	}
 	var b history.Blame
-	if _, err = r.Each(ctx, 0, func(s *history.State) (bool, error) {
+	page, err := r.Each(ctx, 0, func(s *history.State) (bool, error) {
 		if b.Object == nil && s.Type == history.Deleted {
 			return false, fmt.Errorf("%s/%s was deleted, at revision %d", object[0], object[1], s.Revision)
 		}
@@ -58,13 +58,16 @@ func (f *historyFlags) blame(ctx context.Context, out io.Writer, object [2]strin
 		}
 		o, err := s.Decode()
 		return b.Add(s, o), err
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if f.output == "json" {
 		return writeOrigins(out, &b)
 	}
-	return text.Blame(out, &b, style(out))
+	st := style(out)
+	st.Now = page.Now
+	return text.Blame(out, &b, st)
 }
 
 // fieldOrigin is the last change of a field, for machines.

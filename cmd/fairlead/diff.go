@@ -65,7 +65,7 @@ func (f *diffCommand) check(args []string) (object [2]string, sides []side, err 
 		sides = append(sides, func(ctx context.Context, r clienthistory.Reader) (*history.State, error) { return r.At(ctx, revision) })
 	}
 	for _, arg := range f.at {
-		at, err := parseMoment(arg, time.Now())
+		at, err := parseMoment(arg)
 		if err != nil {
 			return object, nil, err
 		}

@@ -78,7 +78,9 @@ func (f *historyCommand) run(ctx context.Context, out, aside io.Writer, object [
 	if page.States = states; r.Objects {
 		return f.write(out, page)
 	}
-	if err := text.Table(out, states, style(out), f.output == "wide"); err != nil {
+	st := style(out)
+	st.Now = page.Now
+	if err := text.Table(out, states, st, f.output == "wide"); err != nil {
 		return err
 	}
 	note := compacted(page)

@@ -66,8 +66,7 @@ func (f *historyFlags) reader(ctx context.Context, object [2]string) (r clienthi
 }
 
 // style returns the style for a writer: colors and the width of a terminal.
-func style(out io.Writer) text.Style {
-	s := text.Style{Now: time.Now()}
+func style(out io.Writer) (s text.Style) {
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return s
@@ -91,15 +90,15 @@ func parseRevision(arg string) (int64, error) {
 }
 
 // parseMoment reads a time of the command line: a duration before now, or a time of RFC 3339.
-func parseMoment(arg string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(strings.TrimPrefix(arg, "-")); err == nil {
-		return now.Add(-d), nil
+func parseMoment(arg string) (m clienthistory.Moment, err error) {
+	if m.Ago, err = time.ParseDuration(strings.TrimPrefix(arg, "-")); err == nil {
+		return m, nil
 	}
-	at, err := time.Parse(time.RFC3339, arg)
+	m.Time, err = time.Parse(time.RFC3339, arg)
 	if err != nil {
-		return at, fmt.Errorf("--at=%s: want a duration before now, such as -5m, or a time such as 2026-01-02T15:04:05Z", arg)
+		return m, fmt.Errorf("--at=%s: want a duration before now, such as -5m, or a time such as 2026-01-02T15:04:05Z", arg)
 	}
-	return at, nil
+	return m, nil
 }
 
 // compacted is the note about the beginning of the kept history, "" if it begins with the object.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +30,8 @@ func newUndo() *cobra.Command {
 would store that, and with --yes writes it: a new write, by you, on the condition that
 the object has not changed meanwhile. The status and the metadata that the server sets
 stay as they are. An object that has been deleted is created again, with a new UID.
+References to owners that are gone are left out, since the garbage collector would delete
+the object on their account; one to an owner that was created again gets its new UID.
 
 Without --to, the state is the one before the last change that a user made to anything but
 the status. Changes by the control plane itself (the controllers of kube-system, the
@@ -89,6 +92,13 @@ func (f *undoCommand) run(ctx context.Context, out, aside io.Writer, object [2]s
 	u := undo{
 		writer: clienthistory.Writer{Reader: r, FieldManager: "fairlead-undo"}, name: object[0] + "/" + object[1],
 		state: state, current: current, object: history.Restore(then, current),
+	}
+	gone, err := r.Reown(ctx, u.object)
+	if err != nil {
+		return err
+	}
+	if len(gone) > 0 {
+		fmt.Fprintf(aside, "References to owners that are gone are left out: %s\n", strings.Join(gone, ", "))
 	}
 	result, err := u.preview(ctx)
 	if err != nil {

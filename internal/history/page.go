@@ -26,6 +26,8 @@ type Page struct {
 	Name       string `json:"name"`
 	// Revision is the store's: later writes are not in the page.
 	Revision int64 `json:"revision"`
+	// Now is the server's time, from which the ages of States count: its clock may be virtual.
+	Now time.Time `json:"now"`
 	// States is empty if no state is kept.
 	States []State `json:"states"`
 	// Before is the parameter for the next page, 0 on the last one.

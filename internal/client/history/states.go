@@ -23,9 +23,32 @@ func (r Reader) At(ctx context.Context, revision int64) (*history.State, error) 
 	return nil, r.gone(p, fmt.Sprintf("at revision %d", revision))
 }
 
+// A Moment is a time, or a time before the server's present one.
+type Moment struct {
+	Time time.Time
+	// Ago counts if Time is zero.
+	Ago time.Duration
+}
+
+// on returns the time when the server's clock is at now.
+func (m Moment) on(now time.Time) time.Time {
+	if m.Time.IsZero() {
+		return now.Add(-m.Ago)
+	}
+	return m.Time
+}
+
 // AtTime reads the state of the object at a time. A write whose time is known to some seconds only
 // counts from the end of these.
-func (r Reader) AtTime(ctx context.Context, at time.Time) (found *history.State, err error) {
+func (r Reader) AtTime(ctx context.Context, m Moment) (*history.State, error) {
+	present, err := r.Page(ctx, 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	return r.atTime(ctx, m.on(present.Now))
+}
+
+func (r Reader) atTime(ctx context.Context, at time.Time) (found *history.State, err error) {
 	unknown := false
 	p, err := r.Each(ctx, 0, func(s *history.State) (bool, error) {
 		if s.Time.IsZero() {

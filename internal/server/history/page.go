@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -38,7 +39,7 @@ func (s Source) page(c *call.Call, q query) (*history.Page, error) {
 	ep := c.Endpoint
 	p := &pager{Source: s, call: c, query: q, page: history.Page{
 		Resource: ep.ServedGR.String(), APIVersion: ep.ServedGVK.GroupVersion().String(), Kind: ep.ServedGVK.Kind,
-		Namespace: q.namespace, Name: q.name, States: []history.State{},
+		Namespace: q.namespace, Name: q.name, Now: time.Now(), States: []history.State{},
 	}}
 	var err error
 	if p.form, err = represent.New(c.Context, ep, request.ResponseFormat{Media: serializer.JSON, Shape: request.AsObject}, nil); err != nil {

@@ -1,6 +1,6 @@
 // Going back to a state of an object: a preview of the write, and one confirmation.
 import { h } from './dom.js';
-import { collection, objectPath, write } from './api.js';
+import { collection, json, objectPath, resources, write } from './api.js';
 import { changes } from './diff.js';
 import { changesTable } from './changes.js';
 import { kind, object as nameOf } from './format.js';
@@ -18,6 +18,34 @@ export function restored(state, current) {
   if (current.status) out.status = structuredClone(current.status);
   for (const f of SERVER_SET) if (f !== 'managedFields' && current.metadata[f] !== undefined) out.metadata[f] = current.metadata[f];
   return out;
+}
+
+// reown gives the references to owners that were created again their present UIDs, and removes those to owners that are
+// gone, on whose account the garbage collector would delete the object. It returns what it removed, as Kind/name.
+async function reown(body, namespace) {
+  const gone = [], kept = [];
+  for (const ref of body.metadata.ownerReferences || []) {
+    const uid = await ownerUID(ref, namespace);
+    if (uid) kept.push({ ...ref, uid });
+    else gone.push(`${ref.kind}/${ref.name}`);
+  }
+  if (kept.length) body.metadata.ownerReferences = kept;
+  else delete body.metadata.ownerReferences;
+  return gone;
+}
+
+// ownerUID is the UID of the owner that a reference names, the one in the reference if the user may not read it, or undefined.
+async function ownerUID(ref, namespace) {
+  const group = ref.apiVersion.includes('/') ? ref.apiVersion.split('/')[0] : '';
+  const r = [...(await resources()).values()].find((k) => k.group === group && k.kind === ref.kind);
+  if (!r || (r.namespaced && !namespace)) return undefined;
+  try {
+    return (await json(objectPath(r, namespace, ref.name), 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1')).metadata.uid;
+  } catch (err) {
+    if (err.code === 403) return ref.uid;
+    if (err.code === 404) return undefined;
+    throw err;
+  }
 }
 
 // send writes the object; a dry run returns what would be stored.
@@ -39,6 +67,8 @@ export function undo(r, about, { revision, state, current }, done) {
 
   async function look() {
     try {
+      const gone = await reown(body, about.namespace);
+      if (gone.length) preview.before(h('p.dim.gone', `References to owners that are gone are left out: ${gone.join(', ')}`));
       const result = await send(r, about, body, Boolean(current), true).catch((err) => {
         if (err.code === 400 && err.message.includes('does not support dry run')) return body; // an admission webhook
         throw err;
