@@ -44,6 +44,10 @@ type Options struct {
 	// Discovery, if set, is a client of the same server, perhaps with another user, whose knowledge of the server's kinds
 	// this client shares. It also sends the requests for it.
 	Discovery *Client
+	// ShareObjects lets readers of this process have each object once: those that promise not to modify objects
+	// (Resource.Interned), of clients with ShareObjects, get one object if they read the same bytes. It is for programs all of whose
+	// readers keep that promise.
+	ShareObjects bool
 	// Trace, if set, records the arrivals of events in informers and the reconciles of
 	// controllers, and requests carry the reconcile that sent them.
 	Trace *trace.Log
@@ -65,6 +69,7 @@ type Client struct {
 	rest   *REST
 	form   encoding // preferred
 	trace  *trace.Log
+	shares bool        // Options.ShareObjects
 	noCBOR atomic.Bool // the server has refused a body in CBOR
 	disco  *discovery
 
@@ -95,7 +100,7 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{scheme: o.Scheme, rest: r, form: prefer, trace: o.Trace}
+	c := &Client{scheme: o.Scheme, rest: r, form: prefer, shares: o.ShareObjects, trace: o.Trace}
 	if o.Discovery != nil {
 		c.disco = o.Discovery.disco
 	} else {
@@ -111,7 +116,7 @@ func (c *Client) As(user string) *Client {
 	of := *r.http
 	of.Transport = transport.NewImpersonatingRoundTripper(transport.ImpersonationConfig{UserName: user}, of.Transport)
 	r.http = &of
-	return &Client{scheme: c.scheme, rest: &r, form: c.form, trace: c.trace, disco: newDiscovery(&r)}
+	return &Client{scheme: c.scheme, rest: &r, form: c.form, shares: c.shares, trace: c.trace, disco: newDiscovery(&r)}
 }
 
 // Scheme returns the scheme that maps kinds to Go types.

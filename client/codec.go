@@ -32,6 +32,7 @@ type objectCodec[T Object] struct {
 	interning                       *codec.Decoder // nil: each object is its reader's own
 	known                           func(namespace, name []byte) (T, bool)
 	unmanaged                       bool // objects that come back have no managedFields
+	shared                          *sharing[T]
 }
 
 func newCodec[T Object](prefer encoding, gvk schema.GroupVersionKind, partial bool) *objectCodec[T] {
@@ -110,7 +111,10 @@ func encodeJSON(v any) ([]byte, error) {
 }
 
 // decode reads one object; it keeps no reference to b.
-func (c *objectCodec[T]) decode(b []byte) (obj T, err error) {
+func (c *objectCodec[T]) decode(b []byte) (T, error) { return c.shared.decode(b, c.decodeNew) }
+
+// decodeNew reads one object that no other reader has.
+func (c *objectCodec[T]) decodeNew(b []byte) (obj T, err error) {
 	if raw, ok := splitProto(b); ok {
 		obj, err = c.decodeProto(raw)
 	} else if obj = c.new(); isCBOR(b) {

@@ -119,6 +119,18 @@ func (r Resource[T]) Interned(known func(namespace, name []byte) (T, bool)) Reso
 		c.known = known
 		r.codec = &c
 	}
+	return r.sharing()
+}
+
+// sharing is the resource whose codec shares objects, if its client and its reader do. The objects of Dynamic, which have no
+// type of their own, are not shared.
+func (r Resource[T]) sharing() Resource[T] {
+	if r.c == nil || !r.c.shares || r.codec == nil || r.codec.interning == nil || r.codec.kind.Kind == "" {
+		return r
+	}
+	c := *r.codec
+	c.shared = newSharing[T](c.elem, c.unmanaged)
+	r.codec = &c
 	return r
 }
 
@@ -131,7 +143,7 @@ func (r Resource[T]) WithoutManagedFields() Resource[T] {
 		c.unmanaged = true
 		r.codec = &c
 	}
-	return r
+	return r.sharing()
 }
 
 // MetadataOnly returns the same resource for writers that do not need the response. Create,

@@ -134,13 +134,14 @@ func (w *Watch[T]) next() (ev Event[T], err error) {
 
 // SkipKnown sets a function that reports whether the reader has a version of an object
 // already, for example because it wrote it. Such an event comes with only its object's
-// metadata, as with MetadataOnly; objects in other encodings than JSON are always decoded.
+// metadata, as with MetadataOnly. Objects in other encodings than JSON, and objects that other readers share
+// (Options.ShareObjects), are always decoded: another reader has the object or will use it.
 // known is called by Next.
 func (w *Watch[T]) SkipKnown(known func(uid types.UID, revision string) bool) { w.known = known }
 
 // passed is the head of an object that is known.
 func (w *Watch[T]) passed(raw []byte) (head T, ok bool) {
-	if w.known == nil {
+	if w.known == nil || w.codec.shared != nil {
 		return head, false
 	}
 	h, ok := codec.IdentityOf(raw)

@@ -175,6 +175,9 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 		p = &pod{}
 		k.mu.pods[latest.UID] = p
 	} else if !isNewer(latest, p.latest) {
+		if latest.ResourceVersion == p.latest.ResourceVersion {
+			p.latest = latest // which other readers of the process may share
+		}
 		return false
 	} else if p.latest.Annotations[RunForAnnotation] != latest.Annotations[RunForAnnotation] {
 		p.ends = time.Time{}

@@ -22,7 +22,7 @@ func inProcess(s *server.Server, o Options, m partMetrics) wire {
 		if c := clients[user]; c != nil {
 			return c, nil
 		}
-		c, err := client.New(inProcessConfig(s, user), client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, Silence: o.pace().silence, Discovery: discovers, Observe: m.requests.Observe})
+		c, err := client.New(inProcessConfig(s, user), client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, ShareObjects: true, Silence: o.pace().silence, Discovery: discovers, Observe: m.requests.Observe})
 		if err != nil {
 			return nil, err
 		}
