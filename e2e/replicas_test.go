@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
@@ -33,6 +34,38 @@ func startEtcd(t *testing.T) string {
 	t.Cleanup(e.Close)
 	<-e.Server.ReadyNotify()
 	return "http://" + e.Clients[0].Addr().String()
+}
+
+// TestEventsInTheirOwnEtcd: a whole control plane with its Events in another etcd cluster.
+func TestEventsInTheirOwnEtcd(t *testing.T) {
+	others, events := startEtcd(t), startEtcd(t)
+	p := up(t, t.TempDir(), "--etcd-servers="+others, "--etcd-servers-overrides=/events#"+events+",example.com/things#"+events)
+	p.settled()
+	p.kubectl("create", "deployment", "web", "--image=nginx")
+	p.kubectl("rollout", "status", "deployment/web", "--timeout="+patience.String())
+	p.kubectlWithInput(`{apiVersion: v1, kind: Event, metadata: {name: one}, involvedObject: {namespace: default}, reason: Tested}`, "create", "-f", "-")
+	expect(t, "events", p.kubectl("get", "events.events.k8s.io"), "Tested")
+	for name, c := range map[string]struct {
+		server       string
+		events, pods bool
+	}{"others": {others, false, true}, "events": {events, true, false}} {
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{c.server}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		for prefix, want := range map[string]bool{"/registry/events/": c.events, "/registry/pods/": c.pods} {
+			got, err := client.Get(t.Context(), prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Count > 0 != want {
+				t.Errorf("%d keys below %s in the cluster of %s, want some: %v", got.Count, prefix, name, want)
+			}
+		}
+	}
+	expect(t, "log", p.stderr.String(), "example.com/things has no effect")
+	p.stop()
 }
 
 // TestTheOtherTakesOver: of two whole control planes on one etcd cluster, the one with the

@@ -87,6 +87,12 @@ func TestServerFlagErrors(t *testing.T) {
 		{"--requestheader-group-headers=X-Remote-Group,", "--requestheader-group-headers"},
 		{"--requestheader-extra-headers-prefix=X-Remote-Extra-,", "--requestheader-extra-headers-prefix"},
 		{"--requestheader-uid-headers=X-Number", "--requestheader-uid-headers: want X-Remote-Uid too"},
+		{"--etcd-servers-overrides=events#http://127.0.0.1:1", "--etcd-servers-overrides invalid, must be of format: group/resource#servers"},
+		{"--etcd-servers-overrides=/events", "--etcd-servers-overrides invalid"},
+		{"--etcd-servers-overrides=/events#http://127.0.0.1:1;", "--etcd-servers-overrides invalid"},
+		{"--etcd-servers-overrides=/events#http://127.0.0.1:1", "--etcd-servers must be specified"},
+		{"--etcd-servers=http://127.0.0.1:1 --etcd-servers-overrides=/services#http://127.0.0.1:1", "services and ipaddresses.networking.k8s.io must be in the same store"},
+		{"--etcd-servers=http://127.0.0.1:1 --etcd-servers-overrides=/events#http://127.0.0.1:1 --trace-events=100", "--trace-events excludes --etcd-servers-overrides"},
 	} {
 		args := append([]string{"server", "--in-memory", "--listen=127.0.0.1:0", "--data-dir", t.TempDir()}, strings.Fields(c.flags)...)
 		out, err := exec.Command(bin.fairlead, args...).CombinedOutput()

@@ -28,6 +28,9 @@ import (
 // allowed.
 type Config struct {
 	Store storage.Store
+	// Shards are the stores of resources that Store does not have. They exclude a Trace. Services and IPAddresses must be in
+	// the same store.
+	Shards []Shard
 	// Resources are the resources to serve; nil is all of Kubernetes.
 	Resources []*resource.Resource
 
@@ -79,7 +82,7 @@ type Config struct {
 
 	// Health are checks besides the server's own, in the order in which they are shown.
 	Health []Check
-	// Writable returns why the store cannot be written, for the checks etcd and
+	// Writable returns why Store cannot be written, for the checks etcd and
 	// etcd-readiness; nil is a store that can be written while it answers.
 	Writable func() error
 	// Flags are those that the process was started with, for /flagz, which nil ones leave
@@ -97,9 +100,9 @@ type Config struct {
 
 	// History bounds the history of the watch caches.
 	History watchcache.HubOptions
-	// Stale, if set, reports whether the stored value of a key is to be written again by an update
+	// Stale, if set, reports whether the value of a key in a store is to be written again by an update
 	// that changes nothing, because it is encrypted by a former key.
-	Stale func(ctx context.Context, key string) (bool, error)
+	Stale func(ctx context.Context, s storage.Store, key string) (bool, error)
 
 	// Trace keeps the lives of events; nil is a server without a trace.
 	Trace *trace.Log

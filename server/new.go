@@ -25,7 +25,6 @@ import (
 	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/internal/server/write"
 	"fairlead.dev/internal/server/writetrace"
-	"fairlead.dev/watchcache"
 )
 
 // New loads the store's objects into the watch caches and returns a server
@@ -39,12 +38,12 @@ func New(cfg Config) (*Server, error) {
 	requests := &metrics.StoreRequests{}
 	cfg.Metrics.MustRegister(requests)
 	cfg.History.Reads = requests.Reads
-	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
+	shards, err := newShards(&cfg)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, log: cfg.Log, hub: hub, registry: &endpoint.Registry{},
+		cfg: cfg, log: cfg.Log, shards: shards, registry: &endpoint.Registry{},
 		metrics:  metrics.New(cfg.Metrics),
 		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
 		guard:    pressure.OfProcess(cfg.MemoryLimit),
@@ -61,13 +60,13 @@ func New(cfg Config) (*Server, error) {
 	cfg.Metrics.MustRegister(s.env.Access)
 	s.writer = &write.Writer{Config: write.Config{
 		NoGarbageCollection: cfg.NoGarbageCollection,
-		Environment:         s.env, Store: cfg.Store, Committer: write.StoreCommitter{Store: cfg.Store, Requests: requests}, CBOR: cfg.CBOR, EventTTL: cfg.EventTTL, Stale: cfg.Stale,
+		Environment:         s.env, Committer: write.StoreCommitter{Requests: requests}, CBOR: cfg.CBOR, EventTTL: cfg.EventTTL, Stale: cfg.Stale,
 	}}
 	s.streams = watch.NewStreams(watch.Config{Log: cfg.Log, Holds: s.holds, WriteTimeout: cfg.WriteTimeout, BookmarkEvery: cfg.BookmarkEvery})
-	s.watches = &read.Watches{Streams: s.streams, Metrics: s.metrics, Compacted: cfg.Store.Compacted, Timeout: cfg.WatchTimeout}
+	s.watches = &read.Watches{Streams: s.streams, Metrics: s.metrics, Timeout: cfg.WatchTimeout}
 	s.network = reach.New(s.Lookup(), cfg.Local, cfg.Dial)
 	s.network.Redirects = cfg.Redirects
-	cfg.Metrics.MustRegister(metrics.CacheMetrics{Hub: hub, Stored: func() map[schema.GroupResource]*endpoint.Endpoint { return s.registry.Table().Stored }})
+	cfg.Metrics.MustRegister(metrics.CacheMetrics{Shards: shards, Stored: func() map[schema.GroupResource]*endpoint.Endpoint { return s.registry.Table().Stored }})
 	if cfg.Trace != nil {
 		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace), metrics.NewQueueMetrics(cfg.Trace))
 	}
@@ -81,7 +80,7 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	hub.Begun()
+	shards.All[0].Hub.Begun()
 	s.cfg.Wire, s.cfg.History.Begin = nil, nil // which refer to it
 	s.assemble()
 	return s, nil
@@ -113,7 +112,10 @@ func (s *Server) assemble() {
 	s.env.Authorizer = cfg.Authorizer
 	s.registry.Definitions = cfg.Definitions
 	s.streams.Definitions, s.streams.Trace, s.streams.Faults = cfg.Definitions, cfg.Trace, cfg.Faults
-	checks := health.Config{Store: cfg.Store, Writable: cfg.Writable, Caches: s.hub.Err, Stopping: s.stopping.Load}
+	checks := health.Config{Store: cfg.Store, Writable: cfg.Writable, Caches: s.shards.Err, Stopping: s.stopping.Load}
+	for _, shard := range cfg.Shards {
+		checks.Shards = append(checks.Shards, health.Shard{Store: shard.Store, Writable: shard.Writable})
+	}
 	for _, check := range cfg.Health {
 		checks.More = append(checks.More, health.Check(check))
 	}
@@ -127,7 +129,7 @@ func (s *Server) assemble() {
 	s.routeCreates()
 	s.resources, s.decorate = s.serveResource, func(do call.Verb) call.Verb { return do }
 	if cfg.Faults != nil {
-		cfg.Faults.Serve(&inject.Breaker{Store: cfg.Store, Streams: s.streams, Objects: s.Lookup(), Trace: cfg.Trace})
+		cfg.Faults.Serve(&inject.Breaker{Stores: s.shards.Stores(), Streams: s.streams, Objects: s.Lookup(), Trace: cfg.Trace})
 		faults := &inject.Injector{Set: cfg.Faults}
 		s.writer.Admission = faults.Admission(s.writer.Admission)
 		s.resources, s.decorate = faults.Handler(s.resources), faults.Verb

@@ -33,7 +33,7 @@ import (
 type Server struct {
 	cfg      Config
 	log      *slog.Logger
-	hub      *watchcache.Hub
+	shards   *endpoint.Shards
 	registry *endpoint.Registry
 	env      *call.Environment
 	metrics  *metrics.Metrics
@@ -81,7 +81,7 @@ func (s *Server) Run(ctx context.Context) error {
 		defer close(done)
 		s.streams.Watchdog(ctx)
 	}()
-	err := s.hub.Run(ctx)
+	err := s.shards.Run(ctx)
 	<-done
 	return err
 }
@@ -109,7 +109,7 @@ func (s *Server) Contents(ctx context.Context, at storage.Revision, without []st
 	maps.DeleteFunc(caches, func(own string, _ *watchcache.Cache) bool {
 		return slices.ContainsFunc(without, func(prefix string) bool { return strings.HasPrefix(own, prefix) || strings.HasPrefix(prefix, own) })
 	})
-	return s.hub.ContentsOf(ctx, at, caches)
+	return s.shards.All[0].Hub.ContentsOf(ctx, at, caches)
 }
 
 // holds reports whether the endpoint's cache is still the one of its resource.

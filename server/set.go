@@ -13,12 +13,12 @@ import (
 // use it, and one that sees its watch end no longer finds it described.
 func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
 	before := s.registry.Table()
-	now := endpoint.NewTable(s.hub, resources, before)
+	now := endpoint.NewTable(s.shards, resources, before)
 	s.registry.Replace(now)
 	s.writer.Keep(resources)
 	for _, d := range slices.Concat(s.describers, describers) {
 		d.Set(resources)
 	}
-	before.End(s.hub, now)
+	before.End(now)
 	s.streams.WakeRetired()
 }

@@ -26,7 +26,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const maxConnectionsFlag = "max-connections"
+const (
+	maxConnectionsFlag = "max-connections"
+	traceEventsFlag    = "trace-events"
+)
+
+// errTraceOverrides: an event is found by its revision.
+var errTraceOverrides = errors.New("--trace-events excludes --etcd-servers-overrides: each cluster has revisions of its own, and a revision would no longer name one event")
 
 // serveFlags are the common flags of `up` and `server`.
 type serveFlags struct {
@@ -65,7 +71,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	registerEtcd(flags, &f.options)
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead, or fairlead-NAME, to your own kubeconfig and make it current (default with --name and --detach)")
-	flags.IntVar(&f.lives, "trace-events", 16384, "number of recent events to record for fairlead trace; 0 for none")
+	flags.IntVar(&f.lives, traceEventsFlag, 16384, "number of recent events to record for fairlead trace; 0 for none (default none with --etcd-servers-overrides)")
 	f.otlp.register(flags)
 	flags.StringVar(&f.kept, "watch-history", "32Mi", "memory for the recent changes of each resource; a watch that starts earlier reads them from the store (see --history)")
 	flags.BoolVar(&f.faults, "allow-faults", false, "allow fault injection by fairlead fault, for tests and for learning")
@@ -252,6 +258,12 @@ func (f serveFlags) runOnClock(ctx context.Context, cmd *cobra.Command) error {
 
 // run runs a control plane until ctx ends or a part of it fails.
 func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processClock) error {
+	if len(f.options.Etcd.Overrides) > 0 {
+		if cmd.Flags().Changed(traceEventsFlag) && f.lives > 0 {
+			return usageError{errTraceOverrides}
+		}
+		f.lives = 0
+	}
 	if f.lives > 0 {
 		f.options.Trace = trace.New(trace.Options{Events: f.lives})
 	}

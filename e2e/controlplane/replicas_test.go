@@ -29,6 +29,14 @@ import (
 // startEtcd starts a cluster of one member, with TLS and required client certificates.
 func startEtcd(t *testing.T) controlplane.Etcd {
 	t.Helper()
+	e, _ := startEtcds(t, 1)
+	return e
+}
+
+// startEtcds starts clusters of one member each, which accept the same client certificates, and returns the URLs of those
+// after the first.
+func startEtcds(t *testing.T, n int) (first controlplane.Etcd, others []string) {
+	t.Helper()
 	dir := t.TempDir()
 	file := func(name string, content []byte) string {
 		t.Helper()
@@ -56,31 +64,37 @@ func startEtcd(t *testing.T) controlplane.Etcd {
 	}
 	ca := file("ca.crt", authority.PEM())
 
-	c := embed.NewConfig()
-	c.Dir = filepath.Join(dir, "data")
-	c.LogLevel = "fatal"
-	c.UnsafeNoFsync = true
-	c.TickMs, c.ElectionMs = 10, 100
-	c.ListenClientUrls = []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}
-	c.ListenPeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
-	c.ClientTLSInfo = transport.TLSInfo{
+	client := transport.TLSInfo{
 		CertFile:       file("server.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: serving.Certificate[0]})),
 		KeyFile:        file("server.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
 		TrustedCAFile:  ca,
 		ClientCertAuth: true,
 	}
+	var urls []string
+	for i := range n {
+		urls = append(urls, startMember(t, filepath.Join(dir, fmt.Sprint("data-", i)), client))
+	}
+	return controlplane.Etcd{Servers: urls[:1], CAFile: ca, CertFile: file("client.crt", cert), KeyFile: file("client.key", key)}, urls[1:]
+}
+
+// startMember starts a cluster of one member, and returns its URL.
+func startMember(t *testing.T, dir string, client transport.TLSInfo) string {
+	t.Helper()
+	c := embed.NewConfig()
+	c.Dir = dir
+	c.LogLevel = "fatal"
+	c.UnsafeNoFsync = true
+	c.TickMs, c.ElectionMs = 10, 100
+	c.ListenClientUrls = []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}
+	c.ListenPeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+	c.ClientTLSInfo = client
 	e, err := embed.StartEtcd(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
 	<-e.Server.ReadyNotify()
-	return controlplane.Etcd{
-		Servers:  []string{"https://" + e.Clients[0].Addr().String()},
-		CAFile:   ca,
-		CertFile: file("client.crt", cert),
-		KeyFile:  file("client.key", key),
-	}
+	return "https://" + e.Clients[0].Addr().String()
 }
 
 // startReplica starts an API server over the cluster.

@@ -73,7 +73,7 @@ type served struct {
 
 // newServer assembles the API server over a store: authentication, authorization,
 // admission, discovery and OpenAPI. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, keys *encryption.Keys, creds credentials, auditor *server.Auditor, recorded spans.Provider, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
+func newServer(ctx context.Context, o Options, store store, shards []server.Shard, keys *encryption.Keys, creds credentials, auditor *server.Auditor, recorded spans.Provider, url string, local reach.Local, page *ui.Page, started *stages, known known) (served, error) {
 	resources := known.builtin
 	if resources == nil {
 		resources = builtinResources(o)
@@ -89,10 +89,15 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 	var extensions *extension.Extensions
 	var services *aggregate.Services
 	var meter *measured.Meter
+	stores := []func() error{store.Err}
+	for _, s := range shards {
+		stores = append(stores, s.Writable)
+	}
 	parts := newPartMetrics()
 	handshakeErrors, conns := newHandshakeErrors(), connections.NewLimit(o.HTTP.MaxConnections)
 	c := server.Config{
 		Store:         store,
+		Shards:        shards,
 		Resources:     resources,
 		Discovery:     kinds,
 		OpenAPI:       schemas,
@@ -129,7 +134,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			s.Network().SetKubelets(kubelets)
 			meter = measured.New(s.Cache(corev1.Resource("nodes")), s.Lookup(), s.Network(), o.Log)
 			c.Reads = usage{s.Lookup(), o.Definitions, meter}.reads()
-			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, store}.read
+			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, stores}.read
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
 				Certificate: creds.frontProxy, Known: known.services, Trust: func() *corev1.ConfigMap { return bootstrap.Trust(creds.trusted(o.Access.FrontProxy)) }, Discovery: kinds, OpenAPI: schemas,
@@ -137,7 +142,7 @@ func newServer(ctx context.Context, o Options, store store, keys *encryption.Key
 			if err != nil {
 				return err
 			}
-			c.Metrics.MustRegister(storeFailed(store))
+			c.Metrics.MustRegister(storeFailed(stores))
 			creds.reloads.register(c.Metrics)
 			c.Metrics.MustRegister(handshakeErrors, conns)
 			if err := parts.register(o, c.Metrics); err != nil {

@@ -16,27 +16,32 @@ import (
 )
 
 // components answers reads of ComponentStatuses: whether controllers and a scheduler run,
-// in this process or another one, and whether the store can be written.
+// in this process or another one, and whether each store can be written.
 type components struct {
 	objects auth.Lookup
 	options Options
-	store   store
+	// stores return why each store cannot be written.
+	stores []func() error
 }
 
 func (s components) read(ctx context.Context, _, name string) ([]runtime.Object, error) {
 	var list []runtime.Object
-	for _, c := range []struct {
+	type component struct {
 		name string
 		is   func(context.Context) error
-	}{
+	}
+	all := []component{
 		{"controller-manager", func(ctx context.Context) error {
 			return s.part(ctx, "controllers run", len(selected(s.options.Controllers, s.options.Ranges, s.options.API)) > 0, controllersLease)
 		}},
 		{"scheduler", func(ctx context.Context) error {
 			return s.part(ctx, "scheduler runs", s.options.Scheduler, schedulerLease)
 		}},
-		{"etcd-0", func(context.Context) error { return s.store.Err() }},
-	} {
+	}
+	for i, err := range s.stores {
+		all = append(all, component{fmt.Sprintf("etcd-%d", i), func(context.Context) error { return err() }})
+	}
+	for _, c := range all {
 		if name != "" && name != c.name {
 			continue
 		}

@@ -47,6 +47,8 @@ type ControlPlane struct {
 	// base is the state to begin with; nil for that of the data directory, or an empty one, and after the start.
 	base  *Frozen
 	store store
+	// shards are the stores of the resources that store does not have.
+	shards []shard
 	// keys encrypt the values of the store; nil without encryption.
 	keys *encryption.Keys
 	// sleeper runs the client side if it sleeps while there is no work; otherwise nil.
@@ -135,6 +137,9 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if err := CheckDataDir(o.DataDir); err != nil {
 		return err
 	}
+	if err := o.Etcd.check(); err != nil {
+		return err
+	}
 	if cp.base != nil {
 		cp.credentials = cp.base.credentials
 		cp.credentials.uses.share()
@@ -156,9 +161,10 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.spans, err = cp.openTracing(); err != nil {
 		return err
 	}
-	if cp.served, err = newServer(ctx, o, cp.serverStore(), cp.keys, cp.credentials, cp.auditor, cp.spans, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
+	if cp.served, err = newServer(ctx, o, cp.serverStore(), cp.serverShards(), cp.keys, cp.credentials, cp.auditor, cp.spans, cp.URL(), &cp.simulated, cp.page, &cp.started, cp.base.read()); err != nil {
 		return err
 	}
+	cp.warnOverrides(cp.builtin)
 	cp.started.reach(assembled)
 	objects, err := cp.builtinObjects(ctx)
 	if err != nil {
@@ -204,10 +210,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 // serverStore returns the store for the server: its commits encrypt, if there are keys, and wake the client side if it
 // sleeps.
 func (cp *ControlPlane) serverStore() store {
-	s := cp.store
-	if cp.keys != nil {
-		s = encryptedStore{cp.keys.Store(s), s}
-	}
+	s := encrypted(cp.store, cp.keys)
 	if !cp.options.sleeps() || len(cp.parts()) == 0 {
 		return s
 	}
@@ -255,6 +258,9 @@ func (cp *ControlPlane) open(ctx context.Context) (err error) {
 	if cp.store, err = openStore(ctx, o); err != nil {
 		return err
 	}
+	if err := cp.openShards(ctx); err != nil {
+		return err
+	}
 	authority, err := loadAuthority(ctx, o, cp.store)
 	if err != nil {
 		return err
@@ -285,7 +291,11 @@ func (cp *ControlPlane) describeStore() string {
 		return "in memory"
 	}
 	if servers := cp.options.Etcd.Servers; len(servers) > 0 {
-		return fmt.Sprintf("etcd at %s, revision %s", strings.Join(servers, ", "), cp.store.Revision())
+		text := fmt.Sprintf("etcd at %s, revision %s", strings.Join(servers, ", "), cp.store.Revision())
+		for _, s := range cp.shards {
+			text += fmt.Sprintf("; of %s at %s, revision %s", joined(s.resources), strings.Join(s.servers, ", "), s.Revision())
+		}
+		return text
 	}
 	return fmt.Sprintf("%s, revision %s", filepath.Join(cp.options.DataDir, storeDir), cp.store.Revision())
 }

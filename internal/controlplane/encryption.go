@@ -86,9 +86,9 @@ type encryptedStore struct {
 // Err implements store.
 func (s encryptedStore) Err() error { return s.under.Err() }
 
-// encrypt makes the server encrypt the values of its store.
+// encrypt makes the server decrypt the values of its stores.
 func encrypt(c *server.Config, keys *encryption.Keys) {
-	c.History.Open, c.Stale = keys.Open, keys.StaleIn(c.Store)
+	c.History.Open, c.Stale = keys.Open, keys.Stale
 }
 
 // encryptionHooks are the checks that encryption adds to those of the server.

@@ -55,6 +55,9 @@ func (cp *ControlPlane) shutdown() error {
 	if cp.store != nil {
 		errs = append(errs, cp.store.Close())
 	}
+	for _, s := range cp.shards {
+		errs = append(errs, s.Close())
+	}
 	cp.keys.Close()
 	cp.credentials.uses.close()
 	return errors.Join(ignoreCancel(errs)...)

@@ -36,19 +36,18 @@ func (cp *ControlPlane) StoreFailed() <-chan struct{} {
 	return nil
 }
 
-// StoreErr is the reason why the store cannot be written now, nil if it can.
-func (cp *ControlPlane) StoreErr() error { return cp.store.Err() }
-
 // StoreDir is the directory of the embedded store on disk.
 func (cp *ControlPlane) StoreDir() string { return filepath.Join(cp.options.DataDir, storeDir) }
 
-// storeFailed is a gauge that is 1 while the store can't be written.
-func storeFailed(s store) prometheus.Collector {
+// storeFailed is a gauge that is 1 while one of the stores can't be written.
+func storeFailed(stores []func() error) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "fairlead_store_failed", Help: "1 while the store cannot be written: its disk failed or is full, or etcd does not answer.",
+		Name: "fairlead_store_failed", Help: "1 while a store cannot be written: its disk failed or is full, or etcd does not answer.",
 	}, func() float64 {
-		if s.Err() != nil {
-			return 1
+		for _, err := range stores {
+			if err() != nil {
+				return 1
+			}
 		}
 		return 0
 	})
@@ -63,6 +62,8 @@ type Etcd struct {
 	CAFile, CertFile, KeyFile string
 	// Prefix is the prefix of all keys; "" is DefaultEtcdPrefix.
 	Prefix string
+	// Overrides are the clusters of single resources; Servers are those of the others.
+	Overrides []EtcdOverride
 }
 
 // DefaultEtcdPrefix is kube-apiserver's.
@@ -82,7 +83,7 @@ func openStore(ctx context.Context, o Options) (store, error) {
 		if o.InMemory {
 			return nil, errors.New("an etcd cluster and a store in memory exclude each other: choose one")
 		}
-		return openEtcd(ctx, o)
+		return openEtcd(ctx, o, o.Etcd.Servers)
 	}
 	return openLocal(o)
 }
@@ -118,13 +119,13 @@ func openLocal(o Options) (store, error) {
 	return s, nil
 }
 
-func openEtcd(ctx context.Context, o Options) (store, error) {
-	config, err := o.Etcd.tls()
+func openEtcd(ctx context.Context, o Options, servers []string) (store, error) {
+	config, err := o.Etcd.tls(servers)
 	if err != nil {
 		return nil, err
 	}
 	s, err := etcd.Open(ctx, etcd.Options{
-		Endpoints: o.Etcd.Servers,
+		Endpoints: servers,
 		TLS:       config,
 		Root:      watchcache.Root,
 		Prefix:    o.Etcd.root(),
@@ -138,9 +139,9 @@ func openEtcd(ctx context.Context, o Options) (store, error) {
 }
 
 // tls is the TLS configuration for the members; nil if no URL is https.
-func (e Etcd) tls() (*tls.Config, error) {
+func (e Etcd) tls(servers []string) (*tls.Config, error) {
 	secure := false
-	for _, url := range e.Servers {
+	for _, url := range servers {
 		secure = secure || strings.HasPrefix(url, "https://")
 	}
 	if !secure {

@@ -49,6 +49,7 @@ var flagNotes = map[string]string{
 	"service-node-port-range":      "a Service keeps a port out of a new range, without an Event",
 	"kubernetes-service-node-port": "also of a Service that exists",
 	"etcd-servers":                 "without it, the embedded store",
+	"etcd-servers-overrides":       "Services and IPAddresses only together; excludes `--trace-events`",
 	"authorization-mode":           "without ABAC",
 	"disable-admission-plugins":    "the four plugins of certificates only together",
 }

@@ -59,7 +59,6 @@ const (
 var fixedFlags = map[string]fixedFlag{
 	"authorization-policy-file":   {[]string{""}, noABAC},
 	"egress-selector-config-file": {[]string{""}, "the server connects to nodes, webhooks and etcd directly"},
-	"etcd-servers-overrides":      {[]string{""}, "all resources are in one store, with one revision"},
 	"service-account-lookup":      {[]string{"true"}, "the server always asks whether a token's objects exist"},
 	"storage-backend":             {[]string{"", "etcd3"}, "the store is the embedded one, or etcd by version 3 of its API"},
 }

@@ -19,6 +19,9 @@ func useStore(ctx context.Context, o *controlplane.Options) error {
 	if !ok {
 		return nil
 	}
+	if len(o.Etcd.Overrides) > 0 {
+		return errors.New("--etcd-servers-overrides needs a real etcd in --etcd-servers: the store that stands in for it has all resources")
+	}
 	o.Etcd = controlplane.Etcd{}
 	o.DataDir = store.APIServerDir()
 	if store.NoFsync {

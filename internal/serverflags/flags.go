@@ -13,6 +13,7 @@ import (
 
 // Flags are the values of the flags, once they are parsed.
 type Flags struct {
+	overrides      []string // etcd's
 	serving        Serving
 	authentication authentication
 	authorization  authorization
@@ -32,7 +33,7 @@ type Flags struct {
 // the defaults.
 func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f := &Flags{}
-	registerEtcd(set, &o.Etcd)
+	registerEtcd(set, &o.Etcd, &f.overrides)
 	registerEncryption(set, &o.Encryption)
 	f.serving.Register(set, &o.Serving)
 	registerKubelets(set, &o.Kubelets)
@@ -59,6 +60,9 @@ func (f *Flags) StartLog(w io.Writer) (*slog.Logger, error) { return f.log.Start
 
 // Complete checks the flags and sets the rest of the options. Its error names the flag at fault.
 func (f *Flags) Complete(o *controlplane.Options) (err error) {
+	if o.Etcd.Overrides, err = etcdOverrides(f.overrides); err != nil {
+		return err
+	}
 	if err := checkEncryption(&o.Encryption); err != nil {
 		return err
 	}

@@ -30,8 +30,9 @@ type Endpoint struct {
 	ServedVersion *resource.Version
 	ServedGVK     schema.GroupVersionKind
 	ServedGR      schema.GroupResource
-	// Cache is nil for kinds that are never stored.
+	// Cache and Shard, which has the objects, are nil for kinds that are never stored.
 	Cache *watchcache.Cache
+	Shard *Shard
 	// Raw: stored bytes are of this version.
 	Raw bool
 	// GoType is the struct that stored bytes decode into; nil if this version is another
@@ -63,8 +64,8 @@ type Endpoint struct {
 }
 
 // newEndpoint makes the endpoint of a row's version.
-func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Cache) *Endpoint {
-	ep := &Endpoint{Resource: r, ServedVersion: v, ServedGVK: r.GVK(v.Name), ServedGR: r.GroupResource(), Cache: cache, since: -1, Retired: new(atomic.Bool)}
+func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Cache, shard *Shard) *Endpoint {
+	ep := &Endpoint{Resource: r, ServedVersion: v, ServedGVK: r.GVK(v.Name), ServedGR: r.GroupResource(), Cache: cache, Shard: shard, since: -1, Retired: new(atomic.Bool)}
 	ep.Raw = ep.ServedGVK == r.StorageGVK()
 	apiVersion := ep.ServedGVK.GroupVersion().String()
 	ep.TypePrefix = TypePrefix(ep.ServedGVK)

@@ -22,11 +22,13 @@ type Table struct {
 	Builtin map[string]bool
 	Caches  map[string]*watchcache.Cache
 	Rows    []*resource.Resource
+	// shards are those of the caches.
+	shards map[string]*Shard
 }
 
 // NewTable makes the table of resources. Endpoints and caches of the table before are kept
 // if they have not changed.
-func NewTable(hub *watchcache.Hub, resources []*resource.Resource, before *Table) *Table {
+func NewTable(shards *Shards, resources []*resource.Resource, before *Table) *Table {
 	t := &Table{
 		Endpoints: map[schema.GroupVersionResource]*Endpoint{},
 		Stored:    map[schema.GroupResource]*Endpoint{},
@@ -34,6 +36,7 @@ func NewTable(hub *watchcache.Hub, resources []*resource.Resource, before *Table
 		Builtin:   map[string]bool{},
 		Caches:    map[string]*watchcache.Cache{},
 		Rows:      resources,
+		shards:    map[string]*Shard{},
 	}
 	sharing := map[string][]*resource.Resource{} // by prefix
 	for _, r := range resources {
@@ -41,15 +44,17 @@ func NewTable(hub *watchcache.Hub, resources []*resource.Resource, before *Table
 	}
 	for _, r := range resources {
 		var cache *watchcache.Cache
+		var shard *Shard
 		if r.StoragePrefix != "" {
-			cache = t.cache(hub, r, sharing[r.StoragePrefix], before)
+			shard = shards.Of(storing(sharing[r.StoragePrefix]))
+			cache = t.cache(shard, r, sharing[r.StoragePrefix], before)
 		}
 		for i := range r.Versions {
 			gvr := r.GVR(r.Versions[i].Name)
 			ep := before.Endpoint(gvr)
 			if ep == nil || ep.Resource != r || ep.Cache != cache {
 				was := ep
-				if ep = newEndpoint(r, &r.Versions[i], cache); was != nil && was.sameAs(ep) {
+				if ep = newEndpoint(r, &r.Versions[i], cache, shard); was != nil && was.sameAs(ep) {
 					ep.Retired = was.Retired
 				}
 			}
@@ -67,7 +72,7 @@ func NewTable(hub *watchcache.Hub, resources []*resource.Resource, before *Table
 
 // End ends the watches of resources that the next table does not have, and marks endpoints
 // that it redefines as retired.
-func (t *Table) End(hub *watchcache.Hub, next *Table) {
+func (t *Table) End(next *Table) {
 	if t == nil {
 		return
 	}
@@ -78,7 +83,7 @@ func (t *Table) End(hub *watchcache.Hub, next *Table) {
 	}
 	for prefix, cache := range t.Caches {
 		if next.Caches[prefix] != cache {
-			hub.Remove(cache)
+			t.shards[prefix].Hub.Remove(cache)
 		}
 	}
 }
@@ -91,13 +96,24 @@ func (t *Table) Endpoint(gvr schema.GroupVersionResource) *Endpoint {
 	return t.Endpoints[gvr]
 }
 
+// storing returns the row that stores the objects of rows that share a storage prefix.
+func storing(sharing []*resource.Resource) *resource.Resource {
+	for _, r := range sharing {
+		if !r.SharesStorage {
+			return r
+		}
+	}
+	return sharing[0]
+}
+
 // cache returns the one cache for all resources with the same storage prefix. It knows the
 // selectable fields of each of them.
-func (t *Table) cache(hub *watchcache.Hub, r *resource.Resource, sharing []*resource.Resource, before *Table) *watchcache.Cache {
+func (t *Table) cache(shard *Shard, r *resource.Resource, sharing []*resource.Resource, before *Table) *watchcache.Cache {
 	prefix := r.StoragePrefix + "/"
 	if c := t.Caches[prefix]; c != nil {
 		return c
 	}
+	t.shards[prefix] = shard
 	o := watchcache.Options{Prefix: prefix, Namespaced: r.Namespaced, Group: r.Group, Resource: r.Plural}
 	for _, other := range sharing {
 		if other.Custom == nil && !other.SharesStorage {
@@ -124,6 +140,6 @@ func (t *Table) cache(hub *watchcache.Hub, r *resource.Resource, sharing []*reso
 			return c
 		}
 	}
-	t.Caches[prefix] = hub.Add(o)
+	t.Caches[prefix] = shard.Hub.Add(o)
 	return t.Caches[prefix]
 }

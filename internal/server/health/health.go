@@ -33,11 +33,19 @@ const storeTimeout = 2 * time.Second
 // errStopping is the error of the check shutdown.
 var errStopping = errors.New("process is shutting down")
 
+// Shard is a store of single resources; the members mean the same as those of Config.
+type Shard struct {
+	Store    storage.Store
+	Writable func() error
+}
+
 // Config has the parts of a server that its checks look at.
 type Config struct {
 	Store storage.Store
 	// Writable, if set, returns why the store cannot be written.
 	Writable func() error
+	// Shards are the stores of single resources.
+	Shards []Shard
 	// Caches returns why the watch caches are not in step with the store.
 	Caches func() error
 	// Stopping reports whether the process is shutting down.
@@ -55,25 +63,20 @@ type Checks struct {
 // New returns the checks in kube-apiserver's order: the server's own, then those of the
 // configuration, then shutdown.
 func New(cfg Config) *Checks {
-	store := func(ctx context.Context) error {
-		if f := cfg.Writable; f != nil {
-			if err := f(); err != nil {
-				return err
-			}
-		}
-		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-		defer cancel()
-		_, err := cfg.Store.Current(ctx)
-		return err
-	}
+	store := Shard{cfg.Store, cfg.Writable}.check
 	pass := func(context.Context) error { return nil }
 	list := []Check{
 		{Name: "ping", Of: pass},
 		{Name: "log", Of: pass}, // log lines are written at once, so this cannot fail
 		{Name: "etcd", Of: store},
 		{Name: "etcd-readiness", ReadyOnly: true, Of: store},
-		{Name: "informer-sync", ReadyOnly: true, Of: func(context.Context) error { return cfg.Caches() }},
 	}
+	for i, s := range cfg.Shards {
+		list = append(list,
+			Check{Name: fmt.Sprintf("etcd-override-%d", i), Of: s.check},
+			Check{Name: fmt.Sprintf("etcd-override-readiness-%d", i), ReadyOnly: true, Of: s.check})
+	}
+	list = append(list, Check{Name: "informer-sync", ReadyOnly: true, Of: func(context.Context) error { return cfg.Caches() }})
 	list = append(list, cfg.More...)
 	return &Checks{append(list, Check{Name: "shutdown", ReadyOnly: true, Of: func(context.Context) error {
 		if cfg.Stopping() {
@@ -81,6 +84,19 @@ func New(cfg Config) *Checks {
 		}
 		return nil
 	}}), metrics.NewSLIs()}
+}
+
+// check returns why the store cannot be used.
+func (s Shard) check(ctx context.Context) error {
+	if s.Writable != nil {
+		if err := s.Writable(); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	_, err := s.Store.Current(ctx)
+	return err
 }
 
 // Paths returns the paths of all checks.

@@ -17,7 +17,7 @@ import (
 // Breaker carries out the immediate effects of faults on a server. It implements
 // faults.Breaker.
 type Breaker struct {
-	Store   storage.Store
+	Stores  []storage.Store
 	Streams *watch.Streams
 	Objects auth.Lookup
 	Trace   *trace.Log
@@ -33,7 +33,17 @@ func (b *Breaker) Drop(id uint64, meant func(faults.Target) bool) int {
 
 // Expire implements faults.Breaker.
 func (b *Breaker) Expire(ctx context.Context, id uint64) (n int, err error) {
-	store := b.Store
+	for _, s := range b.Stores {
+		ended, err := b.expireIn(ctx, id, s)
+		if n += ended; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// expireIn ends the leases of one store.
+func (b *Breaker) expireIn(ctx context.Context, id uint64, store storage.Store) (n int, err error) {
 	leases, err := store.Leases(ctx)
 	if err != nil {
 		return 0, err
@@ -55,13 +65,12 @@ func (b *Breaker) Expire(ctx context.Context, id uint64) (n int, err error) {
 			n++
 		}
 	}
-	return n, b.expired(ctx, id, before, keys)
+	return n, b.expired(ctx, id, store, before, keys)
 }
 
 // expired enters into the trace the keys whose deletion a fault has caused by ending leases:
 // the deletions of these keys since a revision.
-func (b *Breaker) expired(ctx context.Context, id uint64, since storage.Revision, keys map[string]bool) error {
-	store := b.Store
+func (b *Breaker) expired(ctx context.Context, id uint64, store storage.Store, since storage.Revision, keys map[string]bool) error {
 	now, err := store.Current(ctx)
 	if err != nil || now == since {
 		return err

@@ -5,12 +5,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/server/endpoint"
-	"fairlead.dev/watchcache"
 )
 
 // CacheMetrics collects the contents of the watch caches, counted at the time of a scrape.
 type CacheMetrics struct {
-	Hub    *watchcache.Hub
+	Shards *endpoint.Shards
 	Stored func() map[schema.GroupResource]*endpoint.Endpoint
 }
 
@@ -24,7 +23,7 @@ var (
 	expiredDesc    = prometheus.NewDesc("fairlead_watch_cache_expired_total", "Watchers that were slower than the history is long.", ofResource, nil)
 	unreadableDesc = prometheus.NewDesc("fairlead_unreadable_objects", "Stored objects whose values cannot be read.", ofResource, nil)
 	decodeDesc     = prometheus.NewDesc("apiserver_storage_decode_errors_total", "Stored values that could not be read.", ofResource, nil)
-	behindDesc     = prometheus.NewDesc("fairlead_watch_cache_behind_revisions", "How many revisions the store is ahead of the watch caches.", nil, nil)
+	behindDesc     = prometheus.NewDesc("fairlead_watch_cache_behind_revisions", "How many revisions the store is ahead of the watch caches; with several stores, the sum.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -39,15 +38,18 @@ func (m CacheMetrics) Collect(out chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, t prometheus.ValueType, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, t, v, labels...)
 	}
-	hub := m.Hub.Stats()
-	send(behindDesc, prometheus.GaugeValue, float64(hub.Behind))
+	behind := int64(0)
+	for _, s := range m.Shards.All {
+		behind += s.Hub.Stats().Behind
+	}
+	send(behindDesc, prometheus.GaugeValue, float64(behind))
 	for gr, ep := range m.Stored() {
 		if ep.Cache == nil {
 			continue
 		}
 		st := ep.Cache.Stats()
 		send(objectsDesc, prometheus.GaugeValue, float64(st.Objects), gr.Group, gr.Resource)
-		send(versionDesc, prometheus.GaugeValue, float64(hub.Revision), gr.Group, gr.Resource)
+		send(versionDesc, prometheus.GaugeValue, float64(ep.Shard.Hub.Revision()), gr.Group, gr.Resource)
 		send(historyDesc, prometheus.GaugeValue, float64(st.Events), gr.Group, gr.Resource)
 		send(watchersDesc, prometheus.GaugeValue, float64(st.Watchers), gr.Group, gr.Resource)
 		send(expiredDesc, prometheus.CounterValue, float64(st.Expired), gr.Group, gr.Resource)

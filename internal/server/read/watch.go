@@ -28,8 +28,6 @@ import (
 type Watches struct {
 	Streams *watch.Streams
 	Metrics *metrics.Metrics
-	// Compacted returns the revision up to which the store has been compacted.
-	Compacted func() storage.Revision
 	// Timeout is the minimum time that a watch without timeoutSeconds runs; each gets up to
 	// twice that, at random.
 	Timeout time.Duration
@@ -72,12 +70,12 @@ func (v *Watches) Serve(c *call.Call) error {
 	}
 	if failed != nil {
 		from = nil // the watch does not start
-		failed = v.tooOld(after, failed)
+		failed = tooOld(c, after, failed)
 	}
 	var picking *represent.Selected
 	if failed == nil && pick != nil {
 		picking, failed = represent.NewSelected(c.Context, f, pick, snap, after, sel)
-		failed = v.tooOld(after, failed)
+		failed = tooOld(c, after, failed)
 	}
 	var first *watch.Initial
 	if initial := opts.SendInitialEvents; failed == nil && initial != nil && *initial {
@@ -123,11 +121,11 @@ func (v *Watches) Serve(c *call.Call) error {
 }
 
 // tooOld adds to the error of a compacted start how far back the history goes.
-func (v *Watches) tooOld(after storage.Revision, err error) error {
+func tooOld(c *call.Call, after storage.Revision, err error) error {
 	if !errors.Is(err, storage.ErrCompacted) {
 		return err
 	}
-	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", after, v.Compacted()))
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", after, c.Endpoint.Shard.Store.Compacted()))
 }
 
 // start opens the watcher. If the watch begins with or at the present state, it also

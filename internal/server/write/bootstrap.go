@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
@@ -40,30 +41,39 @@ func (w *Writer) Bootstrap(ctx context.Context, objects []runtime.Object, mend f
 
 func (w *Writer) bootstrapPart(ctx context.Context, objects []runtime.Object, mend func(have, want runtime.Object) runtime.Object) error {
 	for range bootstrapAttempts {
-		txn, err := w.bootstrapTxn(ctx, objects, mend)
-		if err != nil || len(txn.Then) == 0 {
+		txns, err := w.bootstrapTxns(ctx, objects, mend)
+		if err != nil {
 			return err
 		}
-		res, err := w.Store.Commit(ctx, txn)
-		if err != nil || res.Succeeded {
-			return err
+		done := true
+		for shard, txn := range txns {
+			res, err := shard.Store.Commit(ctx, *txn)
+			if err != nil {
+				return err
+			}
+			done = done && res.Succeeded
+		}
+		if done {
+			return nil
 		}
 	}
 	return fmt.Errorf("the objects to start with change faster than they can be written")
 }
 
-func (w *Writer) bootstrapTxn(ctx context.Context, objects []runtime.Object, mend func(have, want runtime.Object) runtime.Object) (txn storage.Txn, err error) {
+// bootstrapTxns returns a transaction for each shard that has objects to be written.
+func (w *Writer) bootstrapTxns(ctx context.Context, objects []runtime.Object, mend func(have, want runtime.Object) runtime.Object) (map[*endpoint.Shard]*storage.Txn, error) {
+	txns := map[*endpoint.Shard]*storage.Txn{}
 	for _, want := range objects {
 		gvk := want.GetObjectKind().GroupVersionKind()
 		ep := w.Registry.StoredKind(gvk)
 		if ep == nil {
-			return txn, fmt.Errorf("bootstrap: %s is not stored here", gvk)
+			return nil, fmt.Errorf("bootstrap: %s is not stored here", gvk)
 		}
 		m := want.(resource.Object)
 		c := w.internal(ctx, ep, m.GetNamespace(), "update")
 		o, _, err := ep.Cache.Get(ctx, m.GetNamespace(), m.GetName(), watchcache.ReadAt{})
 		if err != nil {
-			return txn, err
+			return nil, err
 		}
 		write, at := want, storage.Revision(0)
 		if o == nil {
@@ -71,7 +81,7 @@ func (w *Writer) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 		} else {
 			have, err := ep.Decode(ctx, o.Value(), o.Revision())
 			if err != nil {
-				return txn, err
+				return nil, err
 			}
 			if write, at = mend(have, want), o.Revision(); write == nil {
 				continue
@@ -80,13 +90,18 @@ func (w *Writer) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 		}
 		value, err := serializer.EncodeStored(write, gvk)
 		if err != nil {
-			return txn, err
+			return nil, err
+		}
+		txn := txns[ep.Shard]
+		if txn == nil {
+			txn = &storage.Txn{}
+			txns[ep.Shard] = txn
 		}
 		key := ep.Key(m.GetNamespace(), m.GetName())
 		txn.If = append(txn.If, storage.Condition{Key: key, ModRevision: at})
 		txn.Then = append(txn.Then, storage.Op{Type: storage.Put, Key: key, Value: value})
 	}
-	return txn, nil
+	return txns, nil
 }
 
 // bootstrapManager returns the field manager under which kube-apiserver writes a group's

@@ -184,7 +184,7 @@ func (c *Operation) replace(now *watchcache.Object, obj, old resource.Object, ch
 		unchanged = w.keepTimes(now, old)
 	}
 	if unchanged && c.w.Stale != nil {
-		stale, err := c.w.Stale(c.Context, w.key)
+		stale, err := c.w.Stale(c.Context, c.Endpoint.Shard.Store, w.key)
 		if err != nil {
 			return nil, false, err
 		}

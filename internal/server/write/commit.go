@@ -24,7 +24,7 @@ func (c *Operation) commit(w *Written, at storage.Revision, t storage.EventType)
 	for {
 		if c.Endpoint.Strategy.Expires {
 			var err error
-			if op.Lease, err = c.w.leases.lease(c.Context, c.w.Store, c.w.EventTTL); err != nil {
+			if op.Lease, err = c.w.leases.lease(c.Context, c.Endpoint.Shard, c.w.EventTTL); err != nil {
 				return storage.TxnResult{}, err
 			}
 		}
@@ -33,7 +33,7 @@ func (c *Operation) commit(w *Written, at storage.Revision, t storage.EventType)
 		if op.Lease == 0 || !errors.Is(err, storage.ErrLeaseNotFound) {
 			return res, err
 		}
-		c.w.leases.forget(op.Lease)
+		c.w.leases.forget(c.Endpoint.Shard, op.Lease)
 	}
 }
 
@@ -78,9 +78,8 @@ func failedByDefinition(current []*storage.KeyValue, at storage.Revision) bool {
 	return current[0].ModRevision == at
 }
 
-// StoreCommitter commits to a store.
+// StoreCommitter commits to the store of the call's endpoint.
 type StoreCommitter struct {
-	storage.Store
 	// Requests counts the transactions.
 	Requests *metrics.StoreRequests
 }
@@ -88,7 +87,7 @@ type StoreCommitter struct {
 // Commit implements Committer.
 func (s StoreCommitter) Commit(c *call.Call, t storage.Txn) (storage.TxnResult, error) {
 	start := time.Now()
-	res, err := s.Store.Commit(c.Context, t)
+	res, err := c.Endpoint.Shard.Store.Commit(c.Context, t)
 	gr := c.Endpoint.ServedGR
 	s.Requests.Observe(metrics.StoreRequest{Operation: operationOf(t), Group: gr.Group, Resource: gr.Resource}, start, err)
 	return res, err

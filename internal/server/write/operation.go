@@ -24,16 +24,15 @@ type Config struct {
 	// NoGarbageCollection adds no finalizers of the garbage collector, because they would stay.
 	NoGarbageCollection bool
 	*call.Environment
-	Store storage.Store
-	// Committer commits to the store, perhaps decorated.
+	// Committer commits to the store of the call's endpoint, perhaps decorated.
 	Committer Committer
 	// Admission is the chain of plugins, perhaps decorated.
 	Admission Admission
 	// Written is called after each write of an object of the resource, before it is answered.
 	Written map[schema.GroupResource]func(ctx context.Context, at storage.Revision)
-	// Stale, if set, reports whether the stored value of a key is to be written again without a
-	// change.
-	Stale func(ctx context.Context, key string) (bool, error)
+	// Stale, if set, reports whether the value of a key in a store is to be written again without
+	// a change.
+	Stale func(ctx context.Context, s storage.Store, key string) (bool, error)
 	// CBOR lets clients apply configurations in CBOR.
 	CBOR bool
 	// EventTTL is the time for which objects that expire are kept after their last change, not

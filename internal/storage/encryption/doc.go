@@ -28,7 +28,7 @@
 //
 // # Rotation
 //
-// The first provider encrypts and all decrypt. Keys.StaleIn reports whether a stored value is not as the first provider and
+// The first provider encrypts and all decrypt. Keys.Stale reports whether a stored value is not as the first provider and
 // key would write it; the server then writes an update that changes nothing, so that replacing all objects by themselves
 // migrates them.
 //

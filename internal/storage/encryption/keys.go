@@ -156,20 +156,18 @@ func (k *Keys) Open(kv *storage.KeyValue, again bool) ([]byte, error) {
 	return opened, err
 }
 
-// StaleIn returns a function that reports whether the value of a key in a store, if it is there, is not as it would be
-// written now. The function fails with a Status if the value cannot be decrypted.
-func (k *Keys) StaleIn(s storage.Store) func(ctx context.Context, key string) (bool, error) {
-	return func(ctx context.Context, key string) (bool, error) {
-		res, err := s.Range(ctx, storage.RangeRequest{Start: key})
-		if err != nil || len(res.KVs) == 0 {
-			return false, err
-		}
-		_, stale, err := k.open(res.KVs[0], true)
-		if err != nil {
-			return false, apierrors.NewInternalError(err)
-		}
-		return stale, nil
+// Stale reports whether the value of a key in a store, if it is there, is not as it would be written now. It fails with a
+// Status if the value cannot be decrypted.
+func (k *Keys) Stale(ctx context.Context, s storage.Store, key string) (bool, error) {
+	res, err := s.Range(ctx, storage.RangeRequest{Start: key})
+	if err != nil || len(res.KVs) == 0 {
+		return false, err
 	}
+	_, stale, err := k.open(res.KVs[0], true)
+	if err != nil {
+		return false, apierrors.NewInternalError(err)
+	}
+	return stale, nil
 }
 
 func (k *Keys) open(kv *storage.KeyValue, again bool) (opened []byte, stale bool, err error) {
