@@ -45,14 +45,7 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	s.profileOf(w).Metrics.Unschedulable(w.Began)
 	s.queue.AddUnschedulable(w, fit.RejectedBy, time.Now())
 	s.report(w, corev1.PodReasonUnschedulable, fit.Error())
-	for _, write := range helps {
-		uid := w.PodInfo.Pod.UID
-		s.preBinding.Go(func() {
-			if write(ctx) != nil {
-				s.send(func() { s.queue.Retry(uid, time.Now()) })
-			}
-		})
-	}
+	s.help(ctx, w, helps)
 	if rooms != nil {
 		s.consultOnPreemption(ctx, w.PodInfo, fit.Error(), rooms)
 	}
@@ -75,6 +68,18 @@ func (s *Scheduler) postFilter(w *queue.QueuedPodInfo, fit *framework.FitError) 
 		}
 	}
 	return writes
+}
+
+// help makes the writes of postFilter. If one fails, the pod is tried again.
+func (s *Scheduler) help(ctx context.Context, w *queue.QueuedPodInfo, writes []func(context.Context) error) {
+	uid := w.PodInfo.Pod.UID
+	for _, write := range writes {
+		s.preBinding.Go(func() {
+			if write(ctx) != nil {
+				s.send(func() { s.queue.Retry(uid, time.Now()) })
+			}
+		})
+	}
 }
 
 // preempt looks for a node that fits the pod after evictions, or returns nil. If extenders have a say in it, it returns

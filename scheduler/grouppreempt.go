@@ -113,6 +113,7 @@ func (s *Scheduler) groupWaits(members []*queue.QueuedPodInfo, priority int32) b
 func (s *Scheduler) fitsAgain(placed []*assumedPod) bool {
 	var again trial
 	defer func() { s.undoTrial(&again) }()
+	defer s.beginTrial()()
 	for _, p := range placed {
 		n := s.cluster.Node(p.node)
 		if n == nil || !s.profileOf(p.QueuedPodInfo).Fits(s.cluster, p.PodInfo, n) {

@@ -23,8 +23,7 @@ type trial struct {
 // tryGroup places members until the group cannot have its minCount any more. The caller binds the placed pods, or undoes the
 // trial.
 func (s *Scheduler) tryGroup(g *podGroup, members []*queue.QueuedPodInfo) trial {
-	s.groups.trying = true
-	defer func() { s.groups.trying = false }()
+	defer s.beginTrial()()
 	t := trial{errs: make([]error, len(members))}
 	least, on, rest := g.minCount(), len(g.scheduled(s.cluster)), len(members)
 	hopeless := func() bool { return on+rest < least }
@@ -51,6 +50,18 @@ func (s *Scheduler) tryGroup(g *podGroup, members []*queue.QueuedPodInfo) trial 
 		t.why = fmt.Sprintf("minCount (%d) cannot be satisfied: %d scheduled, %d remaining", least, on, rest)
 	}
 	return t
+}
+
+// beginTrial lets the members that are placed until end share allocations of devices. Devices that become free meanwhile
+// were never taken for good.
+func (s *Scheduler) beginTrial() (end func()) {
+	devices := cache.DevicesOf(s.cluster)
+	devices.BeginTrial()
+	s.groups.trying = true
+	return func() {
+		s.groups.trying = false
+		devices.EndTrial()
+	}
 }
 
 // tryMember gives a pod its node in the cluster.

@@ -109,9 +109,10 @@ func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, g *po
 func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, g *podGroup, t *trial) {
 	var by []framework.Filter
 	known := map[framework.Filter]bool{}
-	for _, err := range t.errs {
+	for i, err := range t.errs {
 		var fit *framework.FitError
 		if errors.As(err, &fit) {
+			s.help(ctx, e.Group.Members[i], s.postFilter(e.Group.Members[i], fit))
 			for _, f := range fit.RejectedBy {
 				if !known[f] {
 					known[f], by = true, append(by, f)

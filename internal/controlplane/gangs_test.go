@@ -29,7 +29,7 @@ type gangs struct {
 	ctx context.Context
 }
 
-func startGangs(t testing.TB, nodes int) *gangs {
+func startGangs(t testing.TB, nodes int, controllers ...string) *gangs {
 	t.Helper()
 	all, err := gates.New(version.MustParse(gates.Newest))
 	if err != nil {
@@ -40,7 +40,7 @@ func startGangs(t testing.TB, nodes int) *gangs {
 	}
 	beta := schedulingv1beta1.SchemeGroupVersion
 	cp := controlplanetest.Start(t, controlplane.Options{
-		Scheduler: true, Nodes: nodes, Controllers: []string{"nodelifecycle", "podgroupprotection"},
+		Scheduler: true, Nodes: nodes, Controllers: append(controllers, "nodelifecycle", "podgroupprotection"),
 		API: gates.API{Gates: all, Asked: []schema.GroupVersionResource{beta.WithResource("podgroups"), beta.WithResource("workloads")}},
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
