@@ -87,6 +87,11 @@ func (s *Scheduler) help(ctx context.Context, w *queue.QueuedPodInfo, writes []f
 func (s *Scheduler) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) (room *placement.Candidate, rooms []*placement.Candidate) {
 	profile, start := s.profileOf(w), time.Now()
 	rooms = profile.Candidates(s.cluster, w.PodInfo, fit)
+	found := metrics.Success
+	if len(rooms) == 0 {
+		found = metrics.Rejected
+	}
+	profile.Metrics.PreemptionSearched(metrics.ByPod, found, start)
 	if len(rooms) == 0 {
 		profile.Metrics.Ran(metrics.PostFilter, metrics.Rejected, start)
 		profile.Metrics.Preempted(false, 0)
@@ -98,6 +103,7 @@ func (s *Scheduler) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) (ro
 	}
 	room = placement.Best(rooms)
 	profile.Metrics.Preempted(true, len(room.Victims))
+	profile.Metrics.BudgetsViolated(metrics.ByPod, room.Violations)
 	return room, nil
 }
 

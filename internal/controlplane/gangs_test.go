@@ -31,18 +31,23 @@ type gangs struct {
 
 func startGangs(t testing.TB, nodes int, controllers ...string) *gangs {
 	t.Helper()
+	return startGangsWith(t, nodes, controlplane.Options{Controllers: append(controllers, "nodelifecycle", "podgroupprotection")})
+}
+
+// startGangsWith is startGangs with other options.
+func startGangsWith(t testing.TB, nodes int, o controlplane.Options) *gangs {
+	t.Helper()
 	all, err := gates.New(version.MustParse(gates.Newest))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := all.Set("GenericWorkload=true"); err != nil {
+	if err := all.Set("GenericWorkload=true,TopologyAwareWorkloadScheduling=true"); err != nil {
 		t.Fatal(err)
 	}
 	beta := schedulingv1beta1.SchemeGroupVersion
-	cp := controlplanetest.Start(t, controlplane.Options{
-		Scheduler: true, Nodes: nodes, Controllers: append(controllers, "nodelifecycle", "podgroupprotection"),
-		API: gates.API{Gates: all, Asked: []schema.GroupVersionResource{beta.WithResource("podgroups"), beta.WithResource("workloads")}},
-	})
+	o.Scheduler, o.Nodes = true, nodes
+	o.API = gates.API{Gates: all, Asked: []schema.GroupVersionResource{beta.WithResource("podgroups"), beta.WithResource("workloads")}}
+	cp := controlplanetest.Start(t, o)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	g := &gangs{controlplanetest.Clientset(t, cp), ctx}
@@ -191,12 +196,12 @@ func TestGangs(t *testing.T) {
 	g.gang(t, "large", 5, "", false)
 	g.pods(t, "large", 5, "16", "") // two nodes have room for four
 	c := g.group(t, "large", metav1.ConditionFalse, "Unschedulable")
-	const want = "pod group is unschedulable, minCount (5) cannot be satisfied: 4 scheduled, 0 remaining, No preemption victims found for incoming preemptor"
+	const want = "minCount (5) cannot be satisfied: 4 scheduled, 0 remaining, No preemption victims found for incoming preemptor"
 	if c.Message != want {
 		t.Errorf("the condition is %q, want %q", c.Message, want)
 	}
 	p := g.pod(t, "large-0", "unschedulable", func(p *corev1.Pod) bool { return len(p.Status.Conditions) > 0 })
-	if c := p.Status.Conditions[0]; c.Reason != corev1.PodReasonUnschedulable || c.Message != want {
+	if c := p.Status.Conditions[0]; c.Reason != corev1.PodReasonUnschedulable || c.Message != "pod group is unschedulable, "+want {
 		t.Errorf("the condition of the pod is %+v", c)
 	}
 	g.create(t, memberPod("plain", "", "16"))

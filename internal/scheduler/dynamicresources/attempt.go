@@ -31,7 +31,7 @@ type allocatedClaim struct {
 	claim *resourcev1.ResourceClaim
 	// shared is an allocation that is not written yet, which an earlier pod of the group has taken; nil: it is written.
 	shared *resourcev1.AllocationResult
-	nodes *cache.RequiredNodeAffinity // where they are available; nil: everywhere
+	nodes  *cache.RequiredNodeAffinity // where they are available; nil: everywhere
 	// unbound: the devices did not meet their conditions, or not in time.
 	unbound bool
 }

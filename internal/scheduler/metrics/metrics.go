@@ -12,7 +12,9 @@ type Metrics struct {
 	pending, cached, rejected                  *prometheus.GaugeVec
 	groupAttempts, groupPreemptions            *prometheus.CounterVec
 	groupTook, groupAlgorithmTook              *prometheus.HistogramVec
-	groupVictims                               *prometheus.HistogramVec
+	groupVictims, groupDisruptions             *prometheus.HistogramVec
+	searchTook, evictionTook, placementTook    *prometheus.HistogramVec
+	violations, placements, evaluated          *prometheus.CounterVec
 	preemptions                                prometheus.Counter
 	active, backoff, unschedulable, gated      prometheus.Gauge
 	cachedNodes, cachedPods, cachedAssumedPods prometheus.Gauge
@@ -59,6 +61,13 @@ func New() *Metrics {
 		groupAlgorithmTook: histogram("podgroup_scheduling_algorithm_duration_seconds", "Time to choose the nodes of a pod group, in seconds.", buckets(0.001, 2, 15)),
 		groupPreemptions:   counter("workload_preemption_attempts_total", "Searches for pods to preempt for a pod group, by result.", "result"),
 		groupVictims:       histogram("workload_preemption_victims", "Pods that a preemption for a pod group chose to evict.", buckets(1, 2, 11)),
+		groupDisruptions:   histogram("preemption_workload_disruptions", "Units of pod groups among the victims of a preemption: all pods of a group, or single pods of one whose pods are preempted one by one.", buckets(1, 2, 11), "preemptor"),
+		searchTook:         histogram("preemption_evaluation_duration_seconds", "Time to find the victims of a preemption, in seconds.", buckets(0.001, 2, 16), "preemptor", "result"),
+		evictionTook:       histogram("preemption_execution_duration_seconds", "Time to evict the victims of a preemption, in seconds.", buckets(0.001, 2, 16), "preemptor", "result"),
+		violations:         counter("preemption_pdb_violations_total", "Violations of disruption budgets by preemptions.", "preemptor"),
+		placements:         counter("generated_placements_total", "Topology domains in which pod groups might be placed.", "profile"),
+		evaluated:          counter("placement_evaluations_total", "Attempts to place a pod group in a topology domain, by result: feasible or infeasible.", "result", "profile"),
+		placementTook:      histogram("placement_evaluation_duration_seconds", "Time of such an attempt, in seconds.", buckets(0.001, 2, 15), "result", "profile"),
 
 		entered: map[[2]string]prometheus.Counter{},
 		waiting: map[[2]string]prometheus.Gauge{},
@@ -75,6 +84,7 @@ func (m *Metrics) each() []prometheus.Collector {
 		m.attempts, m.incoming, m.attemptTook, m.pointTook, m.podTook, m.algorithmTook, m.podAttempts, m.victims,
 		m.pending, m.cached, m.rejected, m.preemptions, m.calls.total, m.calls.took, m.calls.pending,
 		m.groupAttempts, m.groupTook, m.groupAlgorithmTook, m.groupPreemptions, m.groupVictims,
+		m.groupDisruptions, m.searchTook, m.evictionTook, m.violations, m.placements, m.evaluated, m.placementTook,
 	}
 }
 

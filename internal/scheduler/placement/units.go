@@ -19,14 +19,18 @@ type Unit struct {
 
 // UnitsBelow returns the units of a lower priority to which pods belong, the most important first. Placeholders are no pods.
 func (pl *Placer) UnitsBelow(priority int32, pods func(yield func(*cache.PodInfo) bool)) (units []Unit) {
-	seen := map[string]bool{}
+	seen := map[*cache.PodInfo]bool{} // the pods of larger units
 	for p := range pods {
-		if p.Nominated {
+		if p.Nominated || seen[p] {
 			continue
 		}
 		u := pl.Units(p)
-		if u.Priority < priority && !seen[u.Key] {
-			seen[u.Key] = true
+		if len(u.Pods) > 1 {
+			for _, member := range u.Pods {
+				seen[member] = true
+			}
+		}
+		if u.Priority < priority {
 			units = append(units, u)
 		}
 	}
