@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/controlplane"
@@ -26,7 +27,8 @@ import (
 // gangs is a control plane with pod groups, whose nodes have 32 CPUs each.
 type gangs struct {
 	*kubernetes.Clientset
-	ctx context.Context
+	ctx    context.Context
+	config *rest.Config
 }
 
 func startGangs(t testing.TB, nodes int, controllers ...string) *gangs {
@@ -37,20 +39,12 @@ func startGangs(t testing.TB, nodes int, controllers ...string) *gangs {
 // startGangsWith is startGangs with other options.
 func startGangsWith(t testing.TB, nodes int, o controlplane.Options) *gangs {
 	t.Helper()
-	all, err := gates.New(version.MustParse(gates.Newest))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := all.Set("GenericWorkload=true,TopologyAwareWorkloadScheduling=true"); err != nil {
-		t.Fatal(err)
-	}
-	beta := schedulingv1beta1.SchemeGroupVersion
 	o.Scheduler, o.Nodes = true, nodes
-	o.API = gates.API{Gates: all, Asked: []schema.GroupVersionResource{beta.WithResource("podgroups"), beta.WithResource("workloads")}}
+	o.API = gangsAPI(t)
 	cp := controlplanetest.Start(t, o)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	g := &gangs{controlplanetest.Clientset(t, cp), ctx}
+	g := &gangs{controlplanetest.Clientset(t, cp), ctx, cp.Config()}
 	if _, err := g.CoreV1().ServiceAccounts("default").Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +58,20 @@ func startGangsWith(t testing.TB, nodes int, o controlplane.Options) *gangs {
 		}
 	}
 	return g
+}
+
+// gangsAPI returns the API with pod groups.
+func gangsAPI(t testing.TB) gates.API {
+	t.Helper()
+	all, err := gates.New(version.MustParse(gates.Newest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := all.Set("GenericWorkload=true,TopologyAwareWorkloadScheduling=true"); err != nil {
+		t.Fatal(err)
+	}
+	beta := schedulingv1beta1.SchemeGroupVersion
+	return gates.API{Gates: all, Asked: []schema.GroupVersionResource{beta.WithResource("podgroups"), beta.WithResource("workloads")}}
 }
 
 func memberPod(name, group, cpu string) *corev1.Pod {

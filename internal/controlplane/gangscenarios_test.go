@@ -58,8 +58,9 @@ func TestGangScenarios(t *testing.T) {
 type player struct {
 	*gangs
 	*testing.T
-	classes map[string]bool
-	asked   []*corev1.Pod
+	classes     map[string]bool
+	probes      int
+	noScheduler bool // yet
 }
 
 func (p *player) play(verb string, args []string) {
@@ -170,6 +171,15 @@ func (p *player) node(name, cpu string, labels []string) {
 	made.Spec.Taints = nil // which admission has added
 	_, err = p.CoreV1().Nodes().Update(p.ctx, made, metav1.UpdateOptions{})
 	p.must(err)
+	if p.noScheduler {
+		return
+	}
+	// The scheduler knows the node when a pod runs on it.
+	first := memberPod("on-"+name, "", "0")
+	first.Spec.NodeSelector = map[string]string{corev1.LabelHostname: name}
+	p.create(p.T, first)
+	p.pod(p.T, first.Name, "bound", hasNode)
+	p.must(p.CoreV1().Pods("default").Delete(p.ctx, first.Name, *metav1.NewDeleteOptions(0)))
 }
 
 // priority returns the name of the class of a priority.
@@ -276,10 +286,10 @@ func (p *player) removed(name string) {
 // probe waits until the scheduler has answered about a pod that came later than all others.
 func (p *player) probe() {
 	p.Helper()
-	name := fmt.Sprint("probe-", len(p.asked))
-	pod := memberPod(name, "", "1000")
-	p.create(p.T, pod)
-	p.asked = append(p.asked, p.pod(p.T, name, "unschedulable", isUnschedulable))
+	p.probes++
+	name := fmt.Sprint("probe-", p.probes)
+	p.create(p.T, memberPod(name, "", "1000"))
+	p.pod(p.T, name, "unschedulable", isUnschedulable)
 }
 
 // counts waits until so many pods have nodes and so many conditions.
