@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -79,8 +80,10 @@ func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPod
 	if len(units) == 0 {
 		return nil, groupOutcome{message: "No preemption victims found for incoming preemptor", status: metrics.RejectedForGood}
 	}
+	apart := true
 	for _, w := range members {
 		s.endPodNomination(w)
+		apart = apart && profile.LooksAtNodesAlone(s.cluster, w.PodInfo)
 	}
 	away := placement.TakeAway(s.cluster, units)
 	t := s.tryGroup(g, members)
@@ -96,7 +99,16 @@ func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPod
 	}
 	placed := t.placed
 	s.undoTrial(&t)
-	victims, o.violations = away.Reprieve(units, func() bool { return s.fitsAgain(placed) })
+	byNode := map[string][]*assumedPod{}
+	for _, p := range placed {
+		byNode[p.node] = append(byNode[p.node], p)
+	}
+	victims, o.violations = away.Reprieve(units, func(back placement.Unit) bool {
+		if !apart {
+			return s.fitsAgain(placed)
+		}
+		return !slices.ContainsFunc(back.Pods, func(p *cache.PodInfo) bool { return !s.fitsAgain(byNode[p.NodeInfo.Name]) })
+	})
 	for _, u := range victims {
 		away.Back(u)
 	}
