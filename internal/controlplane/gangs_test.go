@@ -143,6 +143,25 @@ func (g *gangs) pod(t testing.TB, name, what string, ok func(*corev1.Pod) bool) 
 	return nil
 }
 
+// removed waits until a pod is gone.
+func (g *gangs) removed(t testing.TB, name string) {
+	t.Helper()
+	w, err := g.CoreV1().Pods("default").Watch(g.ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	if _, err := g.CoreV1().Pods("default").Get(g.ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+		return
+	}
+	for e := range w.ResultChan() {
+		if e.Type == "DELETED" {
+			return
+		}
+	}
+	t.Fatalf("%s stays", name)
+}
+
 // group waits for a condition of a group.
 func (g *gangs) group(t testing.TB, name string, status metav1.ConditionStatus, reason string) *metav1.Condition {
 	t.Helper()
@@ -266,17 +285,15 @@ func TestGangPreempts(t *testing.T) {
 	g.gang(t, "high", 2, "high", true)
 	g.pods(t, "high", 2, "20", "high")
 	g.bound(t, "high", 2)
-	for i := range 2 {
-		if _, err := g.CoreV1().Pods("default").Get(g.ctx, fmt.Sprintf("low-%d", i), metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			t.Errorf("low-%d is there: %v", i, err)
-		}
+	for i := range 2 { // which have ended before, and go now
+		g.removed(t, fmt.Sprintf("low-%d", i))
 	}
 	p := memberPod("single", "", "20")
 	p.Spec.PriorityClassName = "higher"
 	g.create(t, p)
 	g.pod(t, "single", "bound", func(p *corev1.Pod) bool { return p.Spec.NodeName != "" })
-	if n := g.on(t, "high"); n != 0 {
-		t.Errorf("%d pods of the group are left, which is evicted as one", n)
+	for i := range 2 { // the group is evicted as one
+		g.removed(t, fmt.Sprintf("high-%d", i))
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -108,7 +107,7 @@ func (p *player) play(verb string, args []string) {
 		}
 	case "removed":
 		for _, name := range args {
-			p.removed(name)
+			p.removed(p.T, name)
 		}
 	case "waits":
 		p.probe()
@@ -213,6 +212,21 @@ func (p *player) podGroup(name, policy string, o map[string]string) {
 	if g.Spec.SchedulingConstraints != nil && made.Spec.SchedulingConstraints == nil {
 		p.Fatal("the group has lost its constraint")
 	}
+	if !p.noScheduler {
+		p.seen()
+	}
+}
+
+// seen waits until the scheduler knows all groups that were created: it places a pod of a later one. Pods come by another
+// watch, so without that the order of groups would be that in which they become known.
+func (p *player) seen() {
+	p.Helper()
+	p.probes++
+	name := fmt.Sprint("seen-", p.probes)
+	p.gang(p.T, name, 0, "", false)
+	p.create(p.T, memberPod(name, name, "0"))
+	p.pod(p.T, name, "bound", hasNode)
+	p.must(p.CoreV1().Pods("default").Delete(p.ctx, name, *metav1.NewDeleteOptions(0)))
 }
 
 func (p *player) member(name string, o map[string]string) {
@@ -264,23 +278,6 @@ func (p *player) onePodVolume(name string) {
 		Spec:       corev1.PersistentVolumeClaimSpec{AccessModes: modes, VolumeName: name, Resources: corev1.VolumeResourceRequirements{Requests: size}},
 	}, metav1.CreateOptions{})
 	p.must(err)
-}
-
-// removed waits until a pod is gone.
-func (p *player) removed(name string) {
-	p.Helper()
-	w, err := p.CoreV1().Pods("default").Watch(p.ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
-	p.must(err)
-	defer w.Stop()
-	if _, err := p.CoreV1().Pods("default").Get(p.ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
-		return
-	}
-	for e := range w.ResultChan() {
-		if e.Type == "DELETED" {
-			return
-		}
-	}
-	p.Fatalf("%s stays", name)
 }
 
 // probe waits until the scheduler has answered about a pod that came later than all others.

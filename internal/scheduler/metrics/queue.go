@@ -10,7 +10,7 @@ const (
 	Gated         = "gated"
 )
 
-// The types of what is in a queue: pods that are not of a group, and groups.
+// The types of entries of a queue: pods that are not of a group, and groups.
 const (
 	alone = "pod"
 	group = "podgroup"
@@ -56,7 +56,7 @@ func (m *Metrics) Rejected(plugin, profile string, n float64) {
 	g.Add(n)
 }
 
-// Size is what a queue holds: all pods, the pod groups that they form, and the pods that are not of a group.
+// Size counts the entries of a queue: all pods, the pod groups that they form, and the pods that are not of a group.
 type Size struct{ Pods, Groups, Alone int }
 
 // Plus returns the sum of two sizes.
