@@ -353,13 +353,13 @@ func refuseByLevel(t *testing.T, c *client.Client, config *rest.Config) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for { // refused itself, if it comes before the seat of the last request is free
+		for { // refused itself, if it comes before the seat of the last request is free, or before the grant is known
 			resp, err := h.Post(config.Host+path, "application/json", struct{ io.Reader }{body})
 			if err != nil {
 				return
 			}
 			resp.Body.Close()
-			if resp.StatusCode != http.StatusTooManyRequests {
+			if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusForbidden {
 				return
 			}
 		}
