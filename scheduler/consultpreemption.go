@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/extenders"
+	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/internal/scheduler/placement"
 )
 
@@ -64,15 +65,16 @@ func (s *Scheduler) preemptChosen(ctx context.Context, p *cache.PodInfo, reasons
 		}
 	}
 	room := placement.Best(rooms)
-	metrics := s.profiles[p.Pod.Spec.SchedulerName].Metrics
+	count := s.profiles[p.Pod.Spec.SchedulerName].Metrics
 	if room == nil || !s.queue.Nominate(p.Pod.UID, room.Node.Name) {
-		metrics.Preempted(false, 0)
+		count.Preempted(false, 0)
 		if room == nil && len(left) > 0 {
 			s.queue.Retry(p.Pod.UID, time.Now()) // the cluster has changed
 		}
 		return
 	}
-	metrics.Preempted(true, len(room.Victims))
+	count.Preempted(true, len(room.Victims))
+	count.BudgetsViolated(metrics.ByPod, room.Violations)
 	s.cluster.Nominate(p, room.Node.Name)
 	s.reports.add(p.Pod, corev1.PodReasonUnschedulable, reasons, room.Node.Name)
 	s.preBinding.Go(func() { s.evict(ctx, p.Pod, room) })

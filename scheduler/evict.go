@@ -11,16 +11,19 @@ import (
 
 	"fairlead.dev/client"
 
+	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/internal/scheduler/placement"
 )
 
 // evict deletes the victims of a preemption.
 func (s *Scheduler) evict(ctx context.Context, preemptor *corev1.Pod, e *placement.Candidate) {
+	start, err := time.Now(), error(nil)
+	defer func() { s.profiles[preemptor.Spec.SchedulerName].Metrics.Evicted(metrics.ByPod, err, start) }()
 	for _, victim := range e.Victims {
 		if victim.Terminating {
 			continue // it is being deleted already
 		}
-		if err := s.evictOne(ctx, byPod(preemptor), victim.Pod, e.Node.Name); err != nil && ctx.Err() == nil {
+		if err = s.evictOne(ctx, byPod(preemptor), victim.Pod, e.Node.Name); err != nil && ctx.Err() == nil {
 			s.send(func() { s.endNomination(preemptor.UID) })
 			return
 		}

@@ -45,14 +45,7 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	s.profileOf(w).Metrics.Unschedulable(w.Began)
 	s.queue.AddUnschedulable(w, fit.RejectedBy, time.Now())
 	s.report(w, corev1.PodReasonUnschedulable, fit.Error())
-	for _, write := range helps {
-		uid := w.PodInfo.Pod.UID
-		s.preBinding.Go(func() {
-			if write(ctx) != nil {
-				s.send(func() { s.queue.Retry(uid, time.Now()) })
-			}
-		})
-	}
+	s.help(ctx, w, helps)
 	if rooms != nil {
 		s.consultOnPreemption(ctx, w.PodInfo, fit.Error(), rooms)
 	}
@@ -77,11 +70,28 @@ func (s *Scheduler) postFilter(w *queue.QueuedPodInfo, fit *framework.FitError) 
 	return writes
 }
 
+// help makes the writes of postFilter. If one fails, the pod is tried again.
+func (s *Scheduler) help(ctx context.Context, w *queue.QueuedPodInfo, writes []func(context.Context) error) {
+	uid := w.PodInfo.Pod.UID
+	for _, write := range writes {
+		s.preBinding.Go(func() {
+			if write(ctx) != nil {
+				s.send(func() { s.queue.Retry(uid, time.Now()) })
+			}
+		})
+	}
+}
+
 // preempt looks for a node that fits the pod after evictions, or returns nil. If extenders have a say in it, it returns
 // the candidates for them.
 func (s *Scheduler) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) (room *placement.Candidate, rooms []*placement.Candidate) {
 	profile, start := s.profileOf(w), time.Now()
 	rooms = profile.Candidates(s.cluster, w.PodInfo, fit)
+	found := metrics.Success
+	if len(rooms) == 0 {
+		found = metrics.Rejected
+	}
+	profile.Metrics.PreemptionSearched(metrics.ByPod, found, start)
 	if len(rooms) == 0 {
 		profile.Metrics.Ran(metrics.PostFilter, metrics.Rejected, start)
 		profile.Metrics.Preempted(false, 0)
@@ -93,6 +103,7 @@ func (s *Scheduler) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) (ro
 	}
 	room = placement.Best(rooms)
 	profile.Metrics.Preempted(true, len(room.Victims))
+	profile.Metrics.BudgetsViolated(metrics.ByPod, room.Violations)
 	return room, nil
 }
 

@@ -3,21 +3,24 @@ package scheduler
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/internal/scheduler/placement"
 	"fairlead.dev/internal/scheduler/queue"
 )
 
 // groupOutcome is the result of a search for pods to preempt for a group. waits: the group waits for its victims to leave.
 type groupOutcome struct {
-	message string
-	waits   bool
+	message    string
+	waits      bool
+	status     metrics.Status
+	violations int // of disruption budgets
 }
 
 // unitOf returns what a pod is evicted with.
@@ -43,23 +46,44 @@ func (s *Scheduler) unitOf(p *cache.PodInfo) placement.Unit {
 func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, g *podGroup) (victims []placement.Unit, o groupOutcome) {
 	members := e.Group.Members
 	profile := s.profileOf(members[0])
-	if profile.NoPreemption || s.cluster.Len() == 0 {
+	if profile.NoPreemption {
 		return nil, o
 	}
+	defer func() { profile.Metrics.GroupPreempted(o.status) }()
 	for _, w := range members {
 		if preemptionOf(w.PodInfo.Pod) == corev1.PreemptNever {
-			return nil, groupOutcome{message: "not eligible due to preemptionPolicy=Never."}
+			return nil, groupOutcome{message: "not eligible due to preemptionPolicy=Never.", status: metrics.Rejected}
 		}
 	}
 	if s.groupWaits(members, g.priority()) {
-		return nil, groupOutcome{"ongoing preemption on nominated nodes", true}
+		return nil, groupOutcome{message: "ongoing preemption on nominated nodes", waits: true}
 	}
+	start := time.Now()
+	victims, o = s.victimsForGroup(profile, members, g)
+	profile.Metrics.PreemptionSearched(metrics.ByGroup, o.status, start)
+	if o.waits {
+		pods, groups := 0, 0
+		for _, u := range victims {
+			if pods += len(u.Pods); u.Grouped {
+				groups++
+			}
+		}
+		o.message = fmt.Sprintf("found a placement for podgroup, preempting %d victims", pods)
+		profile.Metrics.GroupVictims(pods, groups, o.violations)
+	}
+	return victims, o
+}
+
+// victimsForGroup is the search of preemptForGroup.
+func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPodInfo, g *podGroup) (victims []placement.Unit, o groupOutcome) {
 	units := profile.UnitsBelow(g.priority(), cache.PodsOn(s.cluster))
 	if len(units) == 0 {
-		return nil, groupOutcome{message: "No preemption victims found for incoming preemptor"}
+		return nil, groupOutcome{message: "No preemption victims found for incoming preemptor", status: metrics.RejectedForGood}
 	}
+	apart := true
 	for _, w := range members {
 		s.endPodNomination(w)
+		apart = apart && profile.LooksAtNodesAlone(s.cluster, w.PodInfo)
 	}
 	away := placement.TakeAway(s.cluster, units)
 	t := s.tryGroup(g, members)
@@ -68,26 +92,32 @@ func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, g *podGroup) (victim
 		for _, u := range units {
 			away.Back(u)
 		}
-		profile.Metrics.GroupPreempted(false, 0)
 		if t.failure != nil {
-			return nil, groupOutcome{message: t.failure.Error()}
+			return nil, groupOutcome{message: t.failure.Error(), status: metrics.Failed}
 		}
-		return nil, groupOutcome{message: strings.Join(append([]string{"pod group is unschedulable"}, notEmpty(t.why)...), ", ")}
+		return nil, groupOutcome{message: t.why, status: metrics.Rejected}
 	}
 	placed := t.placed
 	s.undoTrial(&t)
-	victims, _ = away.Reprieve(units, func() bool { return s.fitsAgain(placed) })
-	n := 0
+	byNode := map[string][]*assumedPod{}
+	for _, p := range placed {
+		byNode[p.node] = append(byNode[p.node], p)
+	}
+	victims, o.violations = away.Reprieve(units, func(back placement.Unit) bool {
+		if !apart {
+			return s.fitsAgain(placed)
+		}
+		return !slices.ContainsFunc(back.Pods, func(p *cache.PodInfo) bool { return !s.fitsAgain(byNode[p.NodeInfo.Name]) })
+	})
 	for _, u := range victims {
 		away.Back(u)
-		n += len(u.Pods)
 	}
-	profile.Metrics.GroupPreempted(true, n)
 	for _, p := range placed {
 		p.NominatedNode = p.node
 		s.cluster.Nominate(p.PodInfo, p.node)
 	}
-	return victims, groupOutcome{fmt.Sprintf("found a placement for podgroup, preempting %d victims", n), true}
+	o.waits = true
+	return victims, o
 }
 
 // groupWaits reports whether a victim of an earlier preemption is still leaving a node to which a member is nominated.
@@ -113,6 +143,7 @@ func (s *Scheduler) groupWaits(members []*queue.QueuedPodInfo, priority int32) b
 func (s *Scheduler) fitsAgain(placed []*assumedPod) bool {
 	var again trial
 	defer func() { s.undoTrial(&again) }()
+	defer s.beginTrial()()
 	for _, p := range placed {
 		n := s.cluster.Node(p.node)
 		if n == nil || !s.profileOf(p.QueuedPodInfo).Fits(s.cluster, p.PodInfo, n) {
@@ -129,12 +160,14 @@ func (s *Scheduler) fitsAgain(placed []*assumedPod) bool {
 
 // evictForGroup evicts the victims of a group. If that fails, the group is tried again.
 func (s *Scheduler) evictForGroup(ctx context.Context, from preemptor, key types.NamespacedName, victims []placement.Unit) {
+	start, err := time.Now(), error(nil)
+	defer func() { s.profiles[from.scheduler].Metrics.Evicted(metrics.ByGroup, err, start) }()
 	for _, u := range victims {
 		for _, p := range u.Pods {
 			if p.Terminating {
 				continue // it is being deleted already
 			}
-			if err := s.evictOne(ctx, from, p.Pod, "cluster"); err != nil && ctx.Err() == nil {
+			if err = s.evictOne(ctx, from, p.Pod, "cluster"); err != nil && ctx.Err() == nil {
 				s.send(func() { s.queue.WakeGroup(key, "ForceActivate", time.Now()) })
 				return
 			}

@@ -13,21 +13,27 @@ import (
 // A trial is an attempt to place the pods of a group one after another, each as if those before it ran already.
 type trial struct {
 	placed []*assumedPod // on their nodes in the cluster, with their reservations
+	undone []*assumedPod // those that were placed before undoTrial
 	errs   []error       // by member; nil for those placed, and those that were not tried
-	// rejected: the group cannot be scheduled; why may say more. failure is an error that ended the trial.
+	// rejected: the group cannot be scheduled, for the reason why; by has the filters. failure is an error that ended the trial.
 	rejected bool
 	why      string
+	by       []framework.Filter
 	failure  error
 }
 
-// tryGroup places members until the group cannot have its minCount any more. The caller binds the placed pods, or undoes the
-// trial.
-func (s *Scheduler) tryGroup(g *podGroup, members []*queue.QueuedPodInfo) trial {
-	s.groups.trying = true
-	defer func() { s.groups.trying = false }()
+// unschedulable is kube-scheduler's reason for a group, unless the count of its pods is the reason.
+const unschedulable = "pod group is unschedulable"
+
+// tryNodes places members on some nodes, nil means all, until the group cannot have its minCount any more.
+func (s *Scheduler) tryNodes(g *podGroup, members []*queue.QueuedPodInfo, nodes []*cache.NodeInfo) trial {
+	profile := s.profileOf(members[0])
+	profile.Within = nodes
+	defer func() { profile.Within = nil }()
 	t := trial{errs: make([]error, len(members))}
 	least, on, rest := g.minCount(), len(g.scheduled(s.cluster)), len(members)
 	hopeless := func() bool { return on+rest < least }
+	early := hopeless()
 	for i, w := range members {
 		if hopeless() {
 			break
@@ -45,12 +51,35 @@ func (s *Scheduler) tryGroup(g *podGroup, members []*queue.QueuedPodInfo) trial 
 			t.failure = fmt.Errorf("failed to schedule other pod from a pod group: %w", err)
 			return t
 		}
+		for _, f := range fit.RejectedBy {
+			if !slices.Contains(t.by, f) {
+				t.by = append(t.by, f)
+			}
+		}
 	}
 	t.rejected = hopeless() || len(t.placed) == 0
-	if hopeless() {
+	switch {
+	case hopeless():
 		t.why = fmt.Sprintf("minCount (%d) cannot be satisfied: %d scheduled, %d remaining", least, on, rest)
+		if early {
+			t.why = unschedulable + ", " + t.why
+		}
+	case t.rejected:
+		t.why = unschedulable
 	}
 	return t
+}
+
+// beginTrial lets the members that are placed until end share allocations of devices. Devices that become free meanwhile
+// were never taken for good.
+func (s *Scheduler) beginTrial() (end func()) {
+	devices := cache.DevicesOf(s.cluster)
+	devices.BeginTrial()
+	s.groups.trying = true
+	return func() {
+		s.groups.trying = false
+		devices.EndTrial()
+	}
 }
 
 // tryMember gives a pod its node in the cluster.
@@ -75,12 +104,13 @@ func (s *Scheduler) take(w *queue.QueuedPodInfo, n *cache.NodeInfo) (*assumedPod
 
 // undoTrial takes the placed pods off their nodes, the last one first, and ends their reservations.
 func (s *Scheduler) undoTrial(t *trial) {
+	was := s.groups.trying
 	s.groups.trying = true
-	defer func() { s.groups.trying = false }()
+	defer func() { s.groups.trying = was }()
 	for _, p := range slices.Backward(t.placed) {
 		s.giveUp(p)
 	}
-	t.placed = nil
+	t.undone, t.placed = t.placed, nil
 }
 
 // giveUp reverts take.

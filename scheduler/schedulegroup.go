@@ -107,20 +107,14 @@ func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, g *po
 
 // rejectGroup puts back a group that does not fit, after a look for pods to preempt.
 func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, g *podGroup, t *trial) {
-	var by []framework.Filter
-	known := map[framework.Filter]bool{}
-	for _, err := range t.errs {
+	for i, err := range t.errs {
 		var fit *framework.FitError
 		if errors.As(err, &fit) {
-			for _, f := range fit.RejectedBy {
-				if !known[f] {
-					known[f], by = true, append(by, f)
-				}
-			}
+			s.help(ctx, e.Group.Members[i], s.postFilter(e.Group.Members[i], fit))
 		}
 	}
 	victims, outcome := s.preemptForGroup(e, g)
-	message := strings.Join(append([]string{"pod group is unschedulable"}, notEmpty(t.why, outcome.message)...), ", ")
+	message := strings.Join(notEmpty(t.why, outcome.message), ", ")
 	result := "unschedulable"
 	if outcome.waits {
 		result = "waiting_on_preemption"
@@ -131,14 +125,17 @@ func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, g *
 		}
 		s.profileOf(w).Metrics.Unschedulable(w.Began)
 		text := message
-		if t.errs[i] != nil {
+		switch {
+		case t.errs[i] != nil:
 			text = t.errs[i].Error()
+		case !outcome.waits:
+			text = unschedulable + ", " + message
 		}
 		s.report(w, corev1.PodReasonUnschedulable, text)
 	}
 	s.groups.writer.set(g.object, metav1.ConditionFalse, schedulingv1beta1.PodGroupReasonUnschedulable, message)
 	s.profileOf(e.Group.Members[0]).Metrics.GroupEnded(result, e.Began)
-	s.queue.AddUnschedulable(e, by, time.Now())
+	s.queue.AddUnschedulable(e, t.by, time.Now())
 	if len(victims) > 0 {
 		from := preemptor{scheduler: e.PodInfo.Pod.Spec.SchedulerName, kind: "podgroup", uid: g.object.UID, object: g.object}
 		s.preBinding.Go(func() { s.evictForGroup(ctx, from, e.Group.Key, victims) })

@@ -47,7 +47,7 @@ func TestMetricsPage(t *testing.T) {
 	v.configure(plugin.config())
 	cp := controlplanetest.Start(t, controlplane.Options{
 		Controllers: controlplane.ControllerNames(), Scheduler: true, Nodes: 1, Trace: trace.New(trace.Options{}),
-		Limits: controlplane.Limits{MaxBodyBytes: maxBody}, MemoryLimit: 1 << 40, Encryption: v.options.Encryption,
+		Limits: controlplane.Limits{MaxBodyBytes: maxBody}, MemoryLimit: 1 << 40, Encryption: v.options.Encryption, API: gangsAPI(t),
 	})
 	v.configure(plugin.config() + "# again\n")
 	v.put(controlplanetest.Clientset(t, cp), "encrypted", "x")
@@ -55,6 +55,7 @@ func TestMetricsPage(t *testing.T) {
 	admitAndRefuse(t, c)
 	runDeployment(t, c)
 	failToSchedule(t, c)
+	preemptGroup(t, cp)
 	failHandshake(t, cp)
 	loseAPIService(t, c)
 	exceedLimit(t, cp.Config(), maxBody)
@@ -352,13 +353,13 @@ func refuseByLevel(t *testing.T, c *client.Client, config *rest.Config) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for { // refused itself, if it comes before the seat of the last request is free
+		for { // refused itself, if it comes before the seat of the last request is free, or before the grant is known
 			resp, err := h.Post(config.Host+path, "application/json", struct{ io.Reader }{body})
 			if err != nil {
 				return
 			}
 			resp.Body.Close()
-			if resp.StatusCode != http.StatusTooManyRequests {
+			if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusForbidden {
 				return
 			}
 		}

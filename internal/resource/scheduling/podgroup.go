@@ -71,6 +71,7 @@ func validateGroup(g, old *schedulingv1beta1.PodGroup) field.ErrorList {
 	p := check.At("spec")
 	v.workloadRef(p.Child("workloadRef"), s.WorkloadRef, was.WorkloadRef)
 	v.policy(p.Child("schedulingPolicy"), &s.SchedulingPolicy, &was.SchedulingPolicy)
+	v.constraints(p.Child("schedulingConstraints"), s.SchedulingConstraints, was.SchedulingConstraints)
 	v.disruption(p.Child("disruptionMode"), s.DisruptionMode, was.DisruptionMode)
 	v.priority(p, s.PriorityClassName, was.PriorityClassName, s.Priority, was.Priority)
 	return v.List()

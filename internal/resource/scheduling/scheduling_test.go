@@ -52,6 +52,10 @@ func TestPodGroup(t *testing.T) {
 		{"workload", "spec.workloadRef: {workloadName: A}",
 			`spec.workloadRef.templateName: Required value`, `spec.workloadRef.workloadName: Invalid value: "A"`},
 		{"no mode", "spec.disruptionMode: {}", "spec.disruptionMode: Invalid value: \"\": must specify one of: `single`, `all`"},
+		{"topology", "spec.schedulingConstraints: {topology: [{key: example.com/rack}]}"},
+		{"no label", "spec.schedulingConstraints: {topology: [{}]}", "spec.schedulingConstraints.topology[0].key: Required value"},
+		{"bad label", "spec.schedulingConstraints: {topology: [{key: a/b/c}]}", `spec.schedulingConstraints.topology[0].key: Invalid value: "a/b/c"`},
+		{"two labels", "spec.schedulingConstraints: {topology: [{key: a}, {key: b}]}", "spec.schedulingConstraints.topology: Too many: 2: must have at most 1 item"},
 		{"priority", "spec.priority: 1000000001", "spec.priority: Invalid value: 1000000001: must be less than or equal to 1000000000"},
 	})
 	k.Update(t, []resourcetest.Case{
@@ -61,6 +65,7 @@ func TestPodGroup(t *testing.T) {
 			"spec.schedulingPolicy.basic: Invalid value: null: field is immutable",
 			"spec.schedulingPolicy.gang: Invalid value: null: field cannot be cleared once set"},
 		{"priority", "spec.priority: 6", "spec.priority: Invalid value: null: field is immutable"},
+		{"topology", "spec.schedulingConstraints: {topology: [{key: a}]}", "spec.schedulingConstraints: Invalid value: null: field is immutable"},
 		{"mode", "spec.disruptionMode: {all: {}}", "spec.disruptionMode: Invalid value: null: field is immutable"},
 	})
 	k.Defaults(t, []resourcetest.Case{{"mode", "", "spec.disruptionMode: {single: {}}"}})
@@ -85,6 +90,8 @@ func TestWorkload(t *testing.T) {
 	k.Create(t, []resourcetest.Case{
 		{"valid", ""},
 		{"no templates", "spec.podGroupTemplates: ~", "spec: Invalid value: \"\": must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`"},
+		{"topology", "spec.podGroupTemplates: [{name: t, schedulingPolicy: {basic: {}}, schedulingConstraints: {topology: [{}]}}]",
+			"spec.podGroupTemplates[0].schedulingConstraints.topology[0].key: Required value"},
 		{"twice", "spec.podGroupTemplates: [{name: t, schedulingPolicy: {basic: {}}}, {name: t, schedulingPolicy: {basic: {}}}]", "spec.podGroupTemplates[1]: Duplicate value"},
 		{"name", "spec.podGroupTemplates: [{name: A, schedulingPolicy: {basic: {}}}]", `spec.podGroupTemplates[0].name: Invalid value: "A"`},
 		{"priorities", "spec.podGroupTemplates: [{name: t, priority: 1, schedulingPolicy: {basic: {}}}, {name: u, schedulingPolicy: {basic: {}}}]",

@@ -2,6 +2,8 @@ package scheduling
 
 import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource/check"
 )
@@ -49,6 +51,26 @@ func (v *validator) count(p *check.Path, n int32) {
 		v.Required(p, "")
 	} else if n < 1 {
 		v.Invalid(p, n, "must be greater than or equal to 1")
+	}
+}
+
+// constraints checks that there is one label at most.
+func (v *validator) constraints(p *check.Path, c, old *schedulingv1beta1.PodGroupSchedulingConstraints) {
+	if !v.examine(p, c, old) || c == nil {
+		return
+	}
+	list := p.Child("topology")
+	if n := len(c.Topology); n > 1 {
+		v.Add(field.TooMany(list.Field(), n, 1).WithOrigin("maxItems"))
+		return
+	}
+	for i := range c.Topology {
+		at := list.Index(i).Child("key")
+		if key := c.Topology[i].Key; key == "" {
+			v.Required(at, "")
+		} else {
+			v.Each(at, key, content.IsLabelKey(key))
+		}
 	}
 }
 

@@ -83,6 +83,7 @@ func (v *validator) template(p *check.Path, t, old *schedulingv1beta1.PodGroupTe
 		v.Label(p.Child("name"), t.Name)
 	}
 	v.policy(p.Child("schedulingPolicy"), &t.SchedulingPolicy, &old.SchedulingPolicy)
+	v.constraints(p.Child("schedulingConstraints"), t.SchedulingConstraints, old.SchedulingConstraints)
 	v.disruption(p.Child("disruptionMode"), t.DisruptionMode, old.DisruptionMode)
 	v.priority(p, t.PriorityClassName, old.PriorityClassName, t.Priority, old.Priority)
 }

@@ -47,7 +47,7 @@ func NewCluster(o Objects) *Cluster {
 		podsByPriority:  map[int32]int{},
 		nominated:       map[types.UID]*PodInfo{},
 		Images:          map[string]*Image{},
-		AssumedVolumes:  AssumedVolumes{map[string]types.NamespacedName{}, map[types.NamespacedName]string{}},
+		AssumedVolumes:  newAssumedVolumes(),
 		tallies:         tallies{byKey: map[string]*Tally{}},
 		existingTerms:   existingTerms{byKey: map[existingTermKey]*ExistingTerm{}},
 	}

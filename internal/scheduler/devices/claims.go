@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -14,6 +15,8 @@ import (
 type claim struct {
 	object   *resourcev1.ResourceClaim
 	inFlight *resourcev1.AllocationResult // nil: it is not in flight
+	users    int                          // pods for which it is in flight
+	trial    uint64                       // in which it was taken; see State.BeginTrial
 	counts   *resourcev1.AllocationResult // the allocation that is taken
 }
 
@@ -75,18 +78,39 @@ func (s *State) RemoveClaim(o *resourcev1.ResourceClaim) bool {
 	return true
 }
 
-// Reserve takes an allocation for a claim, which is in flight until Release.
+// BeginTrial starts an attempt to place the pods of a group, which share the allocations that are taken until EndTrial.
+func (s *State) BeginTrial() {
+	s.trials++
+	s.trial = s.trials
+}
+
+// EndTrial ends the attempt. Allocations that it has taken stay in flight, but no further pod shares them.
+func (s *State) EndTrial() { s.trial = 0 }
+
+// Shared returns the allocation that an earlier pod of the group has taken for a claim in this trial; nil without any.
+func (s *State) Shared(o *resourcev1.ResourceClaim) *resourcev1.AllocationResult {
+	if c := s.claims[keyOf(o)]; c != nil && c.object.UID == o.UID && s.trial != 0 && c.trial == s.trial {
+		return c.inFlight
+	}
+	return nil
+}
+
+// Reserve takes an allocation for a claim, which is in flight until Release has been called as often as Reserve.
 func (s *State) Reserve(o *resourcev1.ResourceClaim, a *resourcev1.AllocationResult) {
 	if c := s.claims[keyOf(o)]; c != nil && c.object.UID == o.UID {
-		c.inFlight = a
+		c.inFlight, c.trial = a, s.trial
+		c.users++
 		s.recount(c)
 	}
 }
 
-// Release ends that an allocation is in flight, because it is written or will not be.
+// Release ends that an allocation is in flight for a pod, because it is written or will not be.
 func (s *State) Release(o *resourcev1.ResourceClaim) {
 	c := s.claims[keyOf(o)]
 	if c == nil || c.object.UID != o.UID || c.inFlight == nil {
+		return
+	}
+	if c.users--; c.users > 0 {
 		return
 	}
 	c.inFlight = nil
@@ -134,6 +158,11 @@ func (s *State) recount(c *claim) {
 		s.take(now)
 		c.counts = now
 	}
+}
+
+// isSame reports whether two allocations are of the same devices for the same nodes.
+func isSame(a, b *resourcev1.AllocationResult) bool {
+	return takesSame(a, b) && apiequality.Semantic.DeepEqual(a.NodeSelector, b.NodeSelector)
 }
 
 // takesSame reports whether two allocations, which may be nil, take the same devices.

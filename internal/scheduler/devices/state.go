@@ -35,6 +35,8 @@ type State struct {
 	local      map[string]*reach // by node
 	shared     reach
 	clock      uint64 // counts the changes of pools
+	trials     uint64 // counts the calls of BeginTrial
+	trial      uint64 // of trials, the current one; 0: no group is being placed
 	answers    answers
 	compiled   func() *cel.Cache
 }

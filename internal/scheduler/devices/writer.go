@@ -30,8 +30,8 @@ type Writer struct {
 	Event func(pod *corev1.Pod, reason, note string)
 }
 
-// Bind writes the allocation for a claim, unless that is nil, and reserves the claim for the pod. It returns the
-// written claim.
+// Bind writes the allocation for a claim, unless that is nil, and reserves the claim for the pod. If another pod of its
+// group has written the same allocation, it only reserves the claim. It returns the written claim.
 func (w *Writer) Bind(ctx context.Context, pod *corev1.Pod, c *resourcev1.ResourceClaim, a *resourcev1.AllocationResult) (*resourcev1.ResourceClaim, error) {
 	api, name := w.Claims.Namespace(c.Namespace), c.Namespace+"/"+c.Name
 	uid, again := c.UID, false
@@ -46,10 +46,10 @@ func (w *Writer) Bind(ctx context.Context, pod *corev1.Pod, c *resourcev1.Resour
 		if c.DeletionTimestamp != nil || c.UID != uid {
 			return fmt.Errorf("claim %s got deleted in the meantime", name)
 		}
-		if a != nil {
-			if c.Status.Allocation != nil {
-				return fmt.Errorf("claim %s got allocated elsewhere in the meantime", name)
-			}
+		if a != nil && c.Status.Allocation != nil && !isSame(a, c.Status.Allocation) {
+			return fmt.Errorf("claim %s got allocated elsewhere in the meantime", name)
+		}
+		if a != nil && c.Status.Allocation == nil {
 			if !slices.Contains(c.Finalizers, resourcev1.Finalizer) {
 				c.Finalizers = append(c.Finalizers, resourcev1.Finalizer)
 				with, err := api.Update(ctx, c)

@@ -1,6 +1,7 @@
 package dynamicresources
 
 import (
+	"cmp"
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,20 +29,27 @@ type attempt struct {
 // An allocatedClaim is a claim that has its devices.
 type allocatedClaim struct {
 	claim *resourcev1.ResourceClaim
-	nodes *cache.RequiredNodeAffinity // where they are available; nil: everywhere
+	// shared is an allocation that is not written yet, which an earlier pod of the group has taken; nil: it is written.
+	shared *resourcev1.AllocationResult
+	nodes  *cache.RequiredNodeAffinity // where they are available; nil: everywhere
 	// unbound: the devices did not meet their conditions, or not in time.
 	unbound bool
 }
 
-func (a *attempt) addAllocated(claim *resourcev1.ResourceClaim) framework.Status {
-	of := allocatedClaim{claim: claim}
-	if required := claim.Status.Allocation.NodeSelector; required != nil {
+// addAllocated adds a claim that has an allocation, or shares one.
+func (a *attempt) addAllocated(claim *resourcev1.ResourceClaim, shared *resourcev1.AllocationResult) framework.Status {
+	of := allocatedClaim{claim: claim, shared: shared}
+	if required := cmp.Or(shared, claim.Status.Allocation).NodeSelector; required != nil {
 		var err error
 		if of.nodes, err = cache.NewRequiredNodeAffinity(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution: required,
 		}}}); err != nil {
 			return framework.Failed(err)
 		}
+	}
+	if shared != nil {
+		a.allocated = append(a.allocated, of)
+		return success
 	}
 	ready, err := devices.IsReady(claim)
 	of.unbound = err != nil || !ready && devices.IsLate(claim, a.plugin.BindingTimeout)

@@ -50,7 +50,10 @@ func (pl Plugin) attempt(c *cache.Cluster, p *cache.PodInfo) (*attempt, framewor
 // add adds a claim, if it is in order.
 func (a *attempt) add(claim *resourcev1.ResourceClaim) framework.Status {
 	if claim.Status.Allocation != nil {
-		return a.addAllocated(claim)
+		return a.addAllocated(claim, nil)
+	}
+	if shared := a.devices.Shared(claim); shared != nil {
+		return a.addAllocated(claim, shared)
 	}
 	key := claim.Namespace + "/" + claim.Name
 	if a.devices.IsInFlight(claim) {

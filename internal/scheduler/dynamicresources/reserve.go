@@ -16,7 +16,7 @@ func (pl Plugin) Reserve(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) 
 	}
 	b := &binding{plugin: pl, writer: cache.DevicesOf(c).Writer, pod: p.Pod, node: n.Name}
 	for i := range a.allocated {
-		b.steps = append(b.steps, step{claim: a.allocated[i].claim})
+		b.steps = append(b.steps, step{claim: a.allocated[i].claim, allocation: a.allocated[i].shared})
 	}
 	if err := b.choose(a, n); err != nil {
 		return framework.Reservation{}, framework.Failed(err)

@@ -6,19 +6,21 @@ import (
 
 // Metrics are the collectors of one scheduler. It is a prometheus.Collector.
 type Metrics struct {
-	attempts, incoming                         *prometheus.CounterVec
+	attempts, incoming, incomingEntities       *prometheus.CounterVec
 	attemptTook, pointTook, podTook            *prometheus.HistogramVec
 	algorithmTook, podAttempts, victims        prometheus.Histogram
-	pending, cached, rejected                  *prometheus.GaugeVec
+	pending, entities, cached, rejected        *prometheus.GaugeVec
 	groupAttempts, groupPreemptions            *prometheus.CounterVec
 	groupTook, groupAlgorithmTook              *prometheus.HistogramVec
-	groupVictims                               *prometheus.HistogramVec
+	groupVictims, groupDisruptions             *prometheus.HistogramVec
+	searchTook, evictionTook, placementTook    *prometheus.HistogramVec
+	violations, placements, evaluated          *prometheus.CounterVec
 	preemptions                                prometheus.Counter
-	active, backoff, unschedulable, gated      prometheus.Gauge
+	active, backoff, unschedulable, gated      gauges
 	cachedNodes, cachedPods, cachedAssumedPods prometheus.Gauge
 	calls                                      calls
 	// entered and waiting are the series in use, so that a move of a pod looks up no labels.
-	entered map[[2]string]prometheus.Counter
+	entered map[[2]string]entry
 	waiting map[[2]string]prometheus.Gauge
 }
 
@@ -38,14 +40,16 @@ func New() *Metrics {
 		return prometheus.NewHistogramVec(options(name, help, buckets), labels)
 	}
 	m := &Metrics{
-		attempts:    counter("schedule_attempts_total", "Attempts to place a pod, by result: scheduled, unschedulable or error.", "result", "profile"),
-		incoming:    counter("queue_incoming_pods_total", "Pods that entered a queue, by the event that moved them.", "queue", "event"),
-		attemptTook: histogram("scheduling_attempt_duration_seconds", "Time of an attempt, with the binding if there was one, in seconds.", buckets(0.001, 2, 15), "result", "profile"),
-		pointTook:   histogram("framework_extension_point_duration_seconds", "Time of all plugins of an extension point for a pod, in seconds.", buckets(0.0001, 2, 12), "extension_point", "status", "profile"),
-		podTook:     histogram("pod_scheduling_sli_duration_seconds", "Time from the first attempt of a pod to its binding, in seconds, by the number of attempts.", buckets(0.01, 2, 20), "attempts"),
-		pending:     gauge("pending_pods", "Pods without a node, by queue.", "queue"),
-		cached:      gauge("cache_size", "Nodes, pods and assumed pods in the scheduler's model of the cluster.", "type"),
-		rejected:    gauge("unschedulable_pods", "Pods that a plugin has rejected and that wait for an event.", "plugin", "profile"),
+		attempts:         counter("schedule_attempts_total", "Attempts to place a pod, by result: scheduled, unschedulable or error.", "result", "profile"),
+		incoming:         counter("queue_incoming_pods_total", "Pods that entered a queue, by the event that moved them.", "queue", "event"),
+		incomingEntities: counter("queue_incoming_entities_total", "Pods that are not of a group, and pod groups, that entered a queue, by the event that moved them.", "queue", "event", "type"),
+		attemptTook:      histogram("scheduling_attempt_duration_seconds", "Time of an attempt, with the binding if there was one, in seconds.", buckets(0.001, 2, 15), "result", "profile"),
+		pointTook:        histogram("framework_extension_point_duration_seconds", "Time of all plugins of an extension point for a pod, in seconds.", buckets(0.0001, 2, 12), "extension_point", "status", "profile"),
+		podTook:          histogram("pod_scheduling_sli_duration_seconds", "Time from the first attempt of a pod to its binding, in seconds, by the number of attempts.", buckets(0.01, 2, 20), "attempts"),
+		pending:          gauge("pending_pods", "Pods without a node, by queue.", "queue"),
+		entities:         gauge("queued_entities", "Pods that are not of a group, and pod groups, by queue.", "queue", "type"),
+		cached:           gauge("cache_size", "Nodes, pods and assumed pods in the scheduler's model of the cluster.", "type"),
+		rejected:         gauge("unschedulable_pods", "Pods that a plugin has rejected and that wait for an event.", "plugin", "profile"),
 		algorithmTook: prometheus.NewHistogram(options("scheduling_algorithm_duration_seconds",
 			"Time to choose a node for a pod, in seconds.", buckets(0.001, 2, 15))),
 		podAttempts: prometheus.NewHistogram(options("pod_scheduling_attempts", "Attempts that bound pods have needed.", buckets(1, 2, 5))),
@@ -59,12 +63,20 @@ func New() *Metrics {
 		groupAlgorithmTook: histogram("podgroup_scheduling_algorithm_duration_seconds", "Time to choose the nodes of a pod group, in seconds.", buckets(0.001, 2, 15)),
 		groupPreemptions:   counter("workload_preemption_attempts_total", "Searches for pods to preempt for a pod group, by result.", "result"),
 		groupVictims:       histogram("workload_preemption_victims", "Pods that a preemption for a pod group chose to evict.", buckets(1, 2, 11)),
+		groupDisruptions:   histogram("preemption_workload_disruptions", "Units of pod groups among the victims of a preemption: all pods of a group, or single pods of one whose pods are preempted one by one.", buckets(1, 2, 11), "preemptor"),
+		searchTook:         histogram("preemption_evaluation_duration_seconds", "Time to find the victims of a preemption, in seconds.", buckets(0.001, 2, 16), "preemptor", "result"),
+		evictionTook:       histogram("preemption_execution_duration_seconds", "Time to evict the victims of a preemption, in seconds.", buckets(0.001, 2, 16), "preemptor", "result"),
+		violations:         counter("preemption_pdb_violations_total", "Violations of disruption budgets by preemptions.", "preemptor"),
+		placements:         counter("generated_placements_total", "Topology domains in which pod groups might be placed.", "profile"),
+		evaluated:          counter("placement_evaluations_total", "Attempts to place a pod group in a topology domain, by result: feasible or infeasible.", "result", "profile"),
+		placementTook:      histogram("placement_evaluation_duration_seconds", "Time of an attempt to place a pod group in a topology domain, in seconds.", buckets(0.001, 2, 15), "result", "profile"),
 
-		entered: map[[2]string]prometheus.Counter{},
+		entered: map[[2]string]entry{},
 		waiting: map[[2]string]prometheus.Gauge{},
 	}
-	m.active, m.backoff = m.pending.WithLabelValues(Active), m.pending.WithLabelValues(Backoff)
-	m.unschedulable, m.gated = m.pending.WithLabelValues(Unschedulable), m.pending.WithLabelValues(Gated)
+	for queue, of := range map[string]*gauges{Active: &m.active, Backoff: &m.backoff, Unschedulable: &m.unschedulable, Gated: &m.gated} {
+		*of = gauges{m.pending.WithLabelValues(queue), m.entities.WithLabelValues(queue, group), m.entities.WithLabelValues(queue, alone)}
+	}
 	m.cachedNodes, m.cachedPods = m.cached.WithLabelValues("nodes"), m.cached.WithLabelValues("pods")
 	m.cachedAssumedPods = m.cached.WithLabelValues("assumed_pods")
 	return m
@@ -72,9 +84,10 @@ func New() *Metrics {
 
 func (m *Metrics) each() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.attempts, m.incoming, m.attemptTook, m.pointTook, m.podTook, m.algorithmTook, m.podAttempts, m.victims,
-		m.pending, m.cached, m.rejected, m.preemptions, m.calls.total, m.calls.took, m.calls.pending,
+		m.attempts, m.incoming, m.incomingEntities, m.attemptTook, m.pointTook, m.podTook, m.algorithmTook, m.podAttempts, m.victims,
+		m.pending, m.entities, m.cached, m.rejected, m.preemptions, m.calls.total, m.calls.took, m.calls.pending,
 		m.groupAttempts, m.groupTook, m.groupAlgorithmTook, m.groupPreemptions, m.groupVictims,
+		m.groupDisruptions, m.searchTook, m.evictionTook, m.violations, m.placements, m.evaluated, m.placementTook,
 	}
 }
 

@@ -123,29 +123,6 @@ func (p *Profile) end(result int, start time.Time) {
 	p.ended[result].took.Observe(time.Since(start).Seconds())
 }
 
-// GroupPlaced counts the search for nodes for a pod group, which began at start.
-func (p *Profile) GroupPlaced(start time.Time) {
-	p.m.groupAlgorithmTook.WithLabelValues().Observe(time.Since(start).Seconds())
-}
-
-// GroupEnded counts an attempt for a pod group that began at start, by its result.
-func (p *Profile) GroupEnded(result string, start time.Time) {
-	p.m.groupAttempts.WithLabelValues(result, p.name).Inc()
-	p.m.groupTook.WithLabelValues(result, p.name).Observe(time.Since(start).Seconds())
-}
-
-// GroupPreempted counts a search for pods to preempt for a pod group, and its victims if it found some.
-func (p *Profile) GroupPreempted(found bool, victims int) {
-	result := Rejected
-	if found {
-		result = Success
-	}
-	p.m.groupPreemptions.WithLabelValues(statusNames[result]).Inc()
-	if found {
-		p.m.groupVictims.WithLabelValues().Observe(float64(victims))
-	}
-}
-
 // Preempted counts a search for a node that fits after evictions, and its victims if it found one.
 func (p *Profile) Preempted(found bool, victims int) {
 	p.m.preemptions.Inc()

@@ -10,18 +10,36 @@ const (
 	Gated         = "gated"
 )
 
-// Entered counts a pod that entered a queue because of an event.
-func (m *Metrics) Entered(queue, event string) {
+// The types of entries of a queue: pods that are not of a group, and groups.
+const (
+	alone = "pod"
+	group = "podgroup"
+)
+
+// entry is the series of an event that moves pods into a queue.
+type entry struct{ pods, alone, groups prometheus.Counter }
+
+// Entered counts a pod, or a group of so many pods, that entered a queue because of an event.
+func (m *Metrics) Entered(queue, event string, pods int, isGroup bool) {
 	if m == nil {
 		return
 	}
 	key := [2]string{queue, event}
-	c := m.entered[key]
-	if c == nil {
-		c = m.incoming.WithLabelValues(queue, event)
+	c, known := m.entered[key]
+	if !known {
+		c = entry{m.incoming.WithLabelValues(queue, event), m.incomingEntities.WithLabelValues(queue, event, alone), nil}
 		m.entered[key] = c
 	}
-	c.Inc()
+	c.pods.Add(float64(pods))
+	if !isGroup {
+		c.alone.Inc()
+		return
+	}
+	if c.groups == nil {
+		c.groups = m.incomingEntities.WithLabelValues(queue, event, group)
+		m.entered[key] = c
+	}
+	c.groups.Inc()
 }
 
 // Rejected adds n to the pods of a profile that wait because a plugin has rejected them.
@@ -38,11 +56,31 @@ func (m *Metrics) Rejected(plugin, profile string, n float64) {
 	g.Add(n)
 }
 
-// Sizes are the numbers of pods in the queues, and of the objects in the model of the cluster.
+// Size counts the entries of a queue: all pods, the pod groups that they form, and the pods that are not of a group.
+type Size struct{ Pods, Groups, Alone int }
+
+// Plus returns the sum of two sizes.
+func (s Size) Plus(o Size) Size { return Size{s.Pods + o.Pods, s.Groups + o.Groups, s.Alone + o.Alone} }
+
+// Minus returns the difference of two sizes.
+func (s Size) Minus(o Size) Size {
+	return Size{s.Pods - o.Pods, s.Groups - o.Groups, s.Alone - o.Alone}
+}
+
+// Sizes are those of the queues, and the numbers of objects in the model of the cluster.
 type Sizes struct {
-	Active, Backoff, Unschedulable, Gated int
+	Active, Backoff, Unschedulable, Gated Size
 	Nodes, Pods, AssumedPods              int
 	PatchedPods                           int // whose statuses are to be patched, or are being patched
+}
+
+// gauges are the series of a queue.
+type gauges struct{ pods, groups, alone prometheus.Gauge }
+
+func (g *gauges) set(s Size) {
+	g.pods.Set(float64(s.Pods))
+	g.groups.Set(float64(s.Groups))
+	g.alone.Set(float64(s.Alone))
 }
 
 // Set stores the sizes for the next scrapes.
@@ -50,11 +88,14 @@ func (m *Metrics) Set(s Sizes) {
 	if m == nil {
 		return
 	}
+	m.active.set(s.Active)
+	m.backoff.set(s.Backoff)
+	m.unschedulable.set(s.Unschedulable)
+	m.gated.set(s.Gated)
 	for _, one := range []struct {
 		gauge prometheus.Gauge
 		n     int
 	}{
-		{m.active, s.Active}, {m.backoff, s.Backoff}, {m.unschedulable, s.Unschedulable}, {m.gated, s.Gated},
 		{m.cachedNodes, s.Nodes}, {m.cachedPods, s.Pods}, {m.cachedAssumedPods, s.AssumedPods},
 		{m.calls.bindings, s.AssumedPods}, {m.calls.patches, s.PatchedPods},
 	} {

@@ -16,7 +16,9 @@ type Placer struct {
 	framework.Profile
 	Metrics *metrics.Profile // may be nil
 	// Units returns what a pod on a node is evicted with; nil: pods are evicted one by one.
-	Units     func(*cache.PodInfo) Unit
+	Units func(*cache.PodInfo) Unit
+	// Within are the only nodes that come into question; nil means all. They do not limit preemption.
+	Within    []*cache.NodeInfo
 	failure   error // the error that ended the search for feasible nodes
 	nextStart int   // the index, modulo the number of nodes, at which the next search starts
 	feasible  []*cache.NodeInfo
@@ -56,7 +58,7 @@ func (pl *Placer) Feasible(c *cache.Cluster, p *cache.PodInfo) ([]*cache.NodeInf
 
 // search fills pl.feasible with one node or more, or returns an error. A feasible nominated node is the only one.
 func (pl *Placer) search(c *cache.Cluster, p *cache.PodInfo, nominated *cache.NodeInfo) error {
-	if c.Len() == 0 {
+	if len(pl.candidates(c)) == 0 {
 		return &framework.FitError{}
 	}
 	start := time.Now()
@@ -72,7 +74,7 @@ func (pl *Placer) search(c *cache.Cluster, p *cache.PodInfo, nominated *cache.No
 	if rejected != nil {
 		return rejected
 	}
-	if nominated != nil && nominated.Node != nil && pl.allow(checks, nominated) {
+	if nominated != nil && nominated.Node != nil && (pl.Within == nil || slices.Contains(pl.Within, nominated)) && pl.allow(checks, nominated) {
 		pl.Metrics.Ran(metrics.Filter, metrics.Success, start)
 		pl.feasible = append(pl.feasible[:0], nominated)
 		return nil
@@ -117,7 +119,7 @@ func (pl *Placer) preFilter(c *cache.Cluster, p *cache.PodInfo) ([]preparedFilte
 			pl.failure = fmt.Errorf("running PreFilter plugin %q: %s", f.Name(), v.Reasons[0])
 		}
 		if !v.IsSuccess() {
-			return nil, &framework.FitError{Nodes: c.Len(), PreFilter: v, RejectedBy: []framework.Filter{f}}
+			return nil, &framework.FitError{Nodes: len(pl.candidates(c)), PreFilter: v, RejectedBy: []framework.Filter{f}}
 		}
 		if check != nil {
 			checks = append(checks, preparedFilter{f, check})
@@ -126,9 +128,17 @@ func (pl *Placer) preFilter(c *cache.Cluster, p *cache.PodInfo) ([]preparedFilte
 	return checks, nil
 }
 
-// nodesToCheck returns the nodes to check, and the filters that excluded the others.
+// candidates returns the nodes that come into question.
+func (pl *Placer) candidates(c *cache.Cluster) []*cache.NodeInfo {
+	if pl.Within != nil {
+		return pl.Within
+	}
+	return c.NodeInfos
+}
+
+// nodesToCheck returns the candidates to check, and the filters that excluded the others.
 func (pl *Placer) nodesToCheck(c *cache.Cluster, p *cache.PodInfo) (among []*cache.NodeInfo, by []framework.Filter) {
-	among = c.NodeInfos
+	among = pl.candidates(c)
 	for _, f := range pl.Filters {
 		narrower, ok := f.(framework.NodeNameFilter)
 		if !ok {
@@ -141,7 +151,7 @@ func (pl *Placer) nodesToCheck(c *cache.Cluster, p *cache.PodInfo) (among []*cac
 		before := among
 		among = nil
 		for _, name := range names {
-			if n := c.Node(name); n != nil && (by == nil || slices.Contains(before, n)) {
+			if n := c.Node(name); n != nil && (by == nil && pl.Within == nil || slices.Contains(before, n)) {
 				among = append(among, n)
 			}
 		}
@@ -228,11 +238,12 @@ func (pl *Placer) selectNode(c *cache.Cluster, p *cache.PodInfo) *cache.NodeInfo
 // diagnose runs the filters again for the reason of each node in among; by are the filters that
 // excluded the other nodes.
 func (pl *Placer) diagnose(c *cache.Cluster, checks []preparedFilter, among []*cache.NodeInfo, by []framework.Filter) *framework.FitError {
-	e := &framework.FitError{Nodes: c.Len(), Reasons: map[string]int{}, RejectedBy: by}
+	total := len(pl.candidates(c))
+	e := &framework.FitError{Nodes: total, Reasons: map[string]int{}, RejectedBy: by}
 	if pl.Extension != nil {
 		e.Statuses = map[*cache.NodeInfo]framework.Status{}
 	}
-	if rest := c.Len() - len(among); rest > 0 {
+	if rest := total - len(among); rest > 0 {
 		names := make([]string, len(by))
 		for i, f := range by {
 			names[i] = f.Name()

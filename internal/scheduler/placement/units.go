@@ -19,14 +19,18 @@ type Unit struct {
 
 // UnitsBelow returns the units of a lower priority to which pods belong, the most important first. Placeholders are no pods.
 func (pl *Placer) UnitsBelow(priority int32, pods func(yield func(*cache.PodInfo) bool)) (units []Unit) {
-	seen := map[string]bool{}
+	seen := map[*cache.PodInfo]bool{} // the pods of larger units
 	for p := range pods {
-		if p.Nominated {
+		if p.Nominated || seen[p] {
 			continue
 		}
 		u := pl.Units(p)
-		if u.Priority < priority && !seen[u.Key] {
-			seen[u.Key] = true
+		if len(u.Pods) > 1 {
+			for _, member := range u.Pods {
+				seen[member] = true
+			}
+		}
+		if u.Priority < priority {
 			units = append(units, u)
 		}
 	}
@@ -92,14 +96,14 @@ func (a AwayUnits) Again(u Unit) {
 	}
 }
 
-// Reprieve puts back, one by one, the units that need not be evicted, as fits reports: first those that a disruption budget
-// protects. It returns the others, and how many violations of budgets their eviction is.
-func (a AwayUnits) Reprieve(units []Unit, fits func() bool) (victims []Unit, violations int) {
+// Reprieve puts back, one by one, the units that need not be evicted, as fits reports when one is back: first those that a
+// disruption budget protects. It returns the others, and how many violations of budgets their eviction is.
+func (a AwayUnits) Reprieve(units []Unit, fits func(back Unit) bool) (victims []Unit, violations int) {
 	guarded, free, broken := splitUnits(a.c, units)
 	for i, group := range [][]Unit{guarded, free} {
 		for k, u := range group {
 			a.Back(u)
-			if fits() {
+			if fits(u) {
 				continue
 			}
 			a.Again(u)
@@ -111,6 +115,23 @@ func (a AwayUnits) Reprieve(units []Unit, fits func() bool) (victims []Unit, vio
 	}
 	slices.SortFunc(victims, Unit.compare)
 	return victims, violations
+}
+
+// perNode are the filters whose answer about a node depends on that node alone.
+var perNode = []string{"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit"}
+
+// LooksAtNodesAlone reports whether pods elsewhere do not matter for p on a node: no filter has a rule about other nodes, given
+// the pods that run now. Then the pods on a node are the only ones whose eviction helps p there.
+func (pl *Placer) LooksAtNodesAlone(c *cache.Cluster, p *cache.PodInfo) bool {
+	for _, f := range pl.Filters {
+		if slices.Contains(perNode, f.Name()) {
+			continue
+		}
+		if check, v := f.PreFilter(c, p); check != nil || !v.IsSuccess() {
+			return false
+		}
+	}
+	return true
 }
 
 // splitUnits separates the units whose eviction would violate disruption budgets, with how many of their pods would.
@@ -160,7 +181,7 @@ func (pl *Placer) dryRunUnits(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeI
 		return nil, reasons
 	}
 	e := &Candidate{Node: n}
-	victims, violations := away.Reprieve(units, func() bool { return pl.rejection(c, p, n) == nil })
+	victims, violations := away.Reprieve(units, func(Unit) bool { return pl.rejection(c, p, n) == nil })
 	e.Violations = violations
 	for _, u := range victims {
 		away.Back(u)

@@ -70,6 +70,25 @@ func (a Allocation) PreScore(_ *cache.Cluster, p *cache.PodInfo, _ []*cache.Node
 	})
 }
 
+// Allocated returns the allocated part of the resources of nodes together, in percent.
+func (a Allocation) Allocated(nodes []*cache.NodeInfo) int64 {
+	most := Allocation{Strategy: MostAllocated}
+	var sum, weights int64
+	for _, r := range a.Resources {
+		key := cache.NewResourceKey(r.Name)
+		var used, has int64
+		for _, n := range nodes {
+			used += n.NonZeroRequested.Of(&key)
+			has += n.Allocatable.Of(&key)
+		}
+		if has > 0 {
+			sum += most.points(used, has) * r.Weight
+			weights += r.Weight
+		}
+	}
+	return sum / max(weights, 1)
+}
+
 func (a Allocation) points(used, has int64) int64 {
 	switch a.Strategy {
 	case MostAllocated:

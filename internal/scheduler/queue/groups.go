@@ -107,6 +107,7 @@ func (q *Queue) join(m *QueuedPodInfo, key types.NamespacedName, now time.Time) 
 		q.groups[key] = e
 	}
 	e.add(m)
+	q.members++
 	q.awake(e, podAdded, now)
 }
 
@@ -121,6 +122,7 @@ func (q *Queue) rejoin(m *QueuedPodInfo, key types.NamespacedName, now time.Time
 	e.Attempts, e.First = m.Attempts, m.First
 	q.groups[key] = e
 	e.add(m)
+	q.members++
 	return e
 }
 
@@ -128,6 +130,7 @@ func (q *Queue) rejoin(m *QueuedPodInfo, key types.NamespacedName, now time.Time
 func (q *Queue) leave(m *QueuedPodInfo) {
 	e := m.of
 	m.of = nil
+	q.members--
 	e.Group.Members = slices.DeleteFunc(e.Group.Members, func(o *QueuedPodInfo) bool { return o == m })
 	if e.heap != nil {
 		e.heap.size--
@@ -150,6 +153,7 @@ func (q *Queue) remove(w *QueuedPodInfo) {
 // takeMembers takes the members of a group that is to be tried out of the queue.
 func (q *Queue) takeMembers(e *QueuedPodInfo, now time.Time) {
 	delete(q.groups, e.Group.Key)
+	q.members -= len(e.Group.Members)
 	for _, m := range e.Group.Members {
 		delete(q.pods, m.PodInfo.Pod.UID)
 		m.of = nil
@@ -167,6 +171,7 @@ func (q *Queue) restore(w *QueuedPodInfo) bool {
 		return false
 	}
 	q.groups[w.Group.Key] = w
+	q.members += len(w.Group.Members)
 	for _, m := range w.Group.Members {
 		q.pods[m.PodInfo.Pod.UID] = m
 		m.of = w

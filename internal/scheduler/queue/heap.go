@@ -2,13 +2,17 @@ package queue
 
 import (
 	"container/heap"
+
+	"fairlead.dev/internal/scheduler/metrics"
 )
 
 // podHeap is a heap of pods that know their index.
 type podHeap struct {
 	pods []*QueuedPodInfo
 	size int // the pods, with each group's members for the group
-	less func(a, b *QueuedPodInfo) bool
+	// groups is how many of the entries are groups.
+	groups int
+	less   func(a, b *QueuedPodInfo) bool
 }
 
 func (h *podHeap) Len() int              { return len(h.pods) }
@@ -25,6 +29,9 @@ func (h *podHeap) Push(x any) {
 	w := x.(*QueuedPodInfo)
 	w.heap, w.index = h, len(h.pods)
 	h.size += w.size()
+	if w.Group != nil {
+		h.groups++
+	}
 	h.pods = append(h.pods, w)
 }
 
@@ -35,5 +42,12 @@ func (h *podHeap) Pop() any {
 	h.pods[last], h.pods = nil, h.pods[:last]
 	w.heap = nil
 	h.size -= w.size()
+	if w.Group != nil {
+		h.groups--
+	}
 	return w
+}
+
+func (h *podHeap) sizes() metrics.Size {
+	return metrics.Size{Pods: h.size, Groups: h.groups, Alone: len(h.pods) - h.groups}
 }

@@ -49,6 +49,7 @@ type Queue struct {
 	gatedBy                    map[framework.Filter]map[*QueuedPodInfo]struct{}     // gated pods by the filter whose PreEnqueue rejects them
 	watched                    map[*QueuedPodInfo]watched                           // see Watch
 	groups                     map[types.NamespacedName]*QueuedPodInfo
+	members                    int // of the groups together
 	seq                        uint64
 }
 
@@ -156,10 +157,10 @@ func (q *Queue) activate(w *QueuedPodInfo, event string) {
 	q.unindex(w)
 	if q.held(w) {
 		q.index(w)
-		q.Metrics.Entered(metrics.Gated, event)
+		q.entered(w, metrics.Gated, event)
 		return
 	}
-	q.Metrics.Entered(metrics.Active, event)
+	q.entered(w, metrics.Active, event)
 	w.seq = q.seq
 	q.seq++
 	q.active.push(w)
@@ -246,10 +247,18 @@ func (q *Queue) flush(now time.Time) {
 	}
 }
 
-// Sizes returns the numbers of pods in the queues.
+// entered counts that w has entered a place because of an event.
+func (q *Queue) entered(w *QueuedPodInfo, place, event string) {
+	q.Metrics.Entered(place, event, w.size(), w.Group != nil)
+}
+
+// Sizes returns the numbers of pods and of pod groups in the queues.
 func (q *Queue) Sizes() metrics.Sizes {
-	s := metrics.Sizes{Active: q.active.size, Backoff: q.backoff.size + q.errorBackoff.size, Unschedulable: q.unschedulable.size}
-	s.Gated = len(q.pods) - s.Active - s.Backoff - s.Unschedulable
+	s := metrics.Sizes{Active: q.active.sizes(), Backoff: q.backoff.sizes().Plus(q.errorBackoff.sizes()), Unschedulable: q.unschedulable.sizes()}
+	s.Gated = metrics.Size{Pods: len(q.pods), Groups: len(q.groups), Alone: len(q.pods) - q.members}
+	for _, other := range []metrics.Size{s.Active, s.Backoff, s.Unschedulable} {
+		s.Gated = s.Gated.Minus(other)
+	}
 	return s
 }
 

@@ -36,7 +36,7 @@ func (q *Queue) AddUnschedulable(w *QueuedPodInfo, by []framework.Filter, now ti
 		q.rejectedBy[f][w] = struct{}{}
 		q.countRejected(w, f, 1)
 	}
-	q.Metrics.Entered(metrics.Unschedulable, attemptFailed)
+	q.entered(w, metrics.Unschedulable, attemptFailed)
 	q.unschedulable.push(w)
 	q.index(w)
 }
@@ -53,7 +53,7 @@ func (q *Queue) AddAfterError(w *QueuedPodInfo, now time.Time) {
 	}
 	w.backoffUntil = now.Add(q.backoffAfter(w.Attempts))
 	q.errorBackoff.push(w)
-	q.Metrics.Entered(metrics.Backoff, attemptFailed)
+	q.entered(w, metrics.Backoff, attemptFailed)
 }
 
 // Again makes a pod active that was taken out, because its attempt came to nothing for a reason that is gone.
@@ -106,7 +106,7 @@ func (q *Queue) requeue(w *QueuedPodInfo, event string, now time.Time) {
 	q.removeUnschedulable(w)
 	if w.backoffUntil.After(now) {
 		q.backoff.push(w)
-		q.Metrics.Entered(metrics.Backoff, event)
+		q.entered(w, metrics.Backoff, event)
 	} else {
 		q.activate(w, event)
 	}

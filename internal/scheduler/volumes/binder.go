@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
@@ -81,7 +82,15 @@ func (o *Binder) claimVolume(ctx context.Context, claim *corev1.PersistentVolume
 		Kind: "PersistentVolumeClaim", APIVersion: "v1",
 		Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID, ResourceVersion: claim.ResourceVersion,
 	}
-	return o.volumes.Update(ctx, changed)
+	updated, err := o.volumes.Update(ctx, changed)
+	if !apierrors.IsConflict(err) {
+		return updated, err
+	}
+	// A pod that shares the claim may have been faster.
+	if now, failed := o.volumes.Get(ctx, pv.Name); failed == nil && now.Spec.ClaimRef != nil && now.Spec.ClaimRef.UID == claim.UID {
+		return now, nil
+	}
+	return nil, err
 }
 
 func (o *Binder) selectNode(ctx context.Context, claim *corev1.PersistentVolumeClaim, node string) (*corev1.PersistentVolumeClaim, error) {
@@ -90,7 +99,15 @@ func (o *Binder) selectNode(ctx context.Context, claim *corev1.PersistentVolumeC
 	}
 	changed := claim.DeepCopy()
 	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, AnnSelectedNode, node)
-	return o.claims.Namespace(claim.Namespace).Update(ctx, changed)
+	claims := o.claims.Namespace(claim.Namespace)
+	updated, err := claims.Update(ctx, changed)
+	if !apierrors.IsConflict(err) {
+		return updated, err
+	}
+	if now, failed := claims.Get(ctx, claim.Name); failed == nil && now.UID == claim.UID && now.Annotations[AnnSelectedNode] == node {
+		return now, nil // see claimVolume
+	}
+	return nil, err
 }
 
 // boundTo reports whether all claims are bound to volumes that the node reaches. An error means

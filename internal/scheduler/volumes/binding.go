@@ -1,6 +1,7 @@
 package volumes
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -123,22 +124,21 @@ func findVolume(c *cache.Cluster, claim *corev1.PersistentVolumeClaim, n *cache.
 	const none = "node(s) didn't find available persistent volumes to bind"
 	key := types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
 	node := claim.Annotations[AnnSelectedNode]
-	if a, assumed := c.AssumedVolumes.Claims[key]; assumed {
-		node = a
-	}
+	volume, on := c.AssumedVolumes.Of(key)
+	node = cmp.Or(on, node)
 	if node != "" && node != n.Name {
 		return nil, none
 	}
 	if node == "" {
 		pv, found := persistentvolume.Match(claim, c.Objects.Volumes(classOf(claim)), func(pv *corev1.PersistentVolume) bool {
-			taker, taken := c.AssumedVolumes.Volumes[pv.Name]
-			if taken && taker != key || slices.ContainsFunc(chosen, func(v cache.ClaimBinding) bool { return v.Volume != nil && v.Volume.Name == pv.Name }) {
+			taker, taken := c.AssumedVolumes.Taker(pv.Name)
+			if taken && taker != key || volume != "" && volume != pv.Name || slices.ContainsFunc(chosen, func(v cache.ClaimBinding) bool { return v.Volume != nil && v.Volume.Name == pv.Name }) {
 				return false
 			}
 			rule, err := volumeNodeAffinity(pv)
 			return err == nil && rule.Matches(n.Node)
 		})
-		if found && pv == nil {
+		if pv == nil && (found || volume != "") {
 			return nil, none
 		}
 		if found {
@@ -174,12 +174,11 @@ func (f Binding) Reserve(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) 
 		return framework.Reservation{}, v
 	}
 	for _, choice := range choices {
-		key := types.NamespacedName{Namespace: choice.Claim.Namespace, Name: choice.Claim.Name}
+		volume := ""
 		if choice.Volume != nil {
-			c.AssumedVolumes.Volumes[choice.Volume.Name] = key
-		} else {
-			c.AssumedVolumes.Claims[key] = n.Name
+			volume = choice.Volume.Name
 		}
+		c.AssumedVolumes.Assume(types.NamespacedName{Namespace: choice.Claim.Namespace, Name: choice.Claim.Name}, volume, n.Name)
 	}
 	node := n.Node
 	return framework.Reservation{
@@ -190,10 +189,7 @@ func (f Binding) Reserve(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) 
 		},
 		Release: func() {
 			for _, choice := range choices {
-				if choice.Volume != nil {
-					delete(c.AssumedVolumes.Volumes, choice.Volume.Name)
-				}
-				delete(c.AssumedVolumes.Claims, types.NamespacedName{Namespace: choice.Claim.Namespace, Name: choice.Claim.Name})
+				c.AssumedVolumes.Release(types.NamespacedName{Namespace: choice.Claim.Namespace, Name: choice.Claim.Name})
 			}
 		},
 	}, success

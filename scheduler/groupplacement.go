@@ -1,0 +1,190 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/plugins"
+	"fairlead.dev/internal/scheduler/queue"
+)
+
+// A groupPlacement is a topology domain: the nodes with one value of the label that a group's constraint names.
+type groupPlacement struct {
+	domain string
+	nodes  []*cache.NodeInfo
+}
+
+// topologyKey returns the label whose value all nodes of the group must share; "" without a constraint.
+func (g *podGroup) topologyKey() string {
+	if c := g.object.Spec.SchedulingConstraints; c != nil && len(c.Topology) > 0 {
+		return c.Topology[0].Key // the API allows one
+	}
+	return ""
+}
+
+// placements returns the domains in which a group may run, sorted by their values: only that of its pods on nodes, if it has
+// some.
+func (s *Scheduler) placements(g *podGroup, key string) ([]groupPlacement, error) {
+	domain, taken, err := domainOf(g.scheduled(s.cluster), key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot determine domain for already scheduled pods: %w", err)
+	}
+	byDomain := map[string]int{}
+	var all []groupPlacement
+	for _, n := range s.cluster.NodeInfos {
+		value, labeled := n.Node.Labels[key]
+		if !labeled || taken && value != domain {
+			continue
+		}
+		i, known := byDomain[value]
+		if !known {
+			i = len(all)
+			byDomain[value] = i
+			all = append(all, groupPlacement{domain: value})
+		}
+		all[i].nodes = append(all[i].nodes, n)
+	}
+	slices.SortFunc(all, func(a, b groupPlacement) int { return strings.Compare(a.domain, b.domain) })
+	return all, nil
+}
+
+// domainOf returns the domain of the nodes of pods; false without pods.
+func domainOf(pods []*cache.PodInfo, key string) (domain string, taken bool, err error) {
+	for _, p := range pods {
+		name := p.Pod.Namespace + "/" + p.Pod.Name
+		if p.NodeInfo.Node == nil {
+			return "", false, fmt.Errorf("getting node for pod %s: node %q not found", name, p.NodeInfo.Name)
+		}
+		value, labeled := p.NodeInfo.Node.Labels[key]
+		switch {
+		case !labeled:
+			return "", false, fmt.Errorf("no topology domain found for pod %s", name)
+		case taken && value != domain:
+			return "", false, fmt.Errorf("more than 1 domain found for pod group: %s, %s", domain, value)
+		}
+		domain, taken = value, true
+	}
+	return domain, taken, nil
+}
+
+// tryGroup tries to place the members of a group, if it has a constraint in each of its placements, of which it takes the
+// best one in which the group fits. The caller binds the placed pods, or undoes the trial.
+func (s *Scheduler) tryGroup(g *podGroup, members []*queue.QueuedPodInfo) trial {
+	defer s.beginTrial()()
+	key := g.topologyKey()
+	if key == "" {
+		return s.tryNodes(g, members, nil)
+	}
+	all, err := s.placements(g, key)
+	if err != nil {
+		return trial{errs: make([]error, len(members)), failure: err}
+	}
+	profile := s.profileOf(members[0])
+	profile.Metrics.PlacementsGenerated(len(all))
+	if len(all) == 0 {
+		return trial{errs: make([]error, len(members)), rejected: true, why: "no feasible placements found", by: []framework.Filter{topologyPlacement{}}}
+	}
+	var rejected *trial
+	var by []framework.Filter
+	var fit []placed
+	for _, p := range all {
+		start := time.Now()
+		t := s.tryNodes(g, members, p.nodes)
+		if t.failure != nil {
+			return t
+		}
+		profile.Metrics.PlacementEvaluated(!t.rejected, start)
+		if t.rejected {
+			for _, f := range t.by {
+				if !slices.Contains(by, f) {
+					by = append(by, f)
+				}
+			}
+			if s.undoTrial(&t); rejected == nil {
+				rejected = &t
+			}
+			continue
+		}
+		fit = append(fit, placed{t, len(g.scheduled(s.cluster)), s.allocatedShare(profile, p.nodes)})
+		if len(all) > 1 {
+			s.undoTrial(&fit[len(fit)-1].trial)
+		}
+	}
+	switch {
+	case len(fit) == 0:
+		first, _ := strings.CutPrefix(rejected.why, unschedulable+", ")
+		rejected.why = fmt.Sprintf("%s, 0/%d placements are available, first placement status: %s", unschedulable, len(all), first)
+		rejected.by = append(by, topologyPlacement{})
+		return *rejected
+	case len(all) == 1:
+		return fit[0].trial
+	}
+	return s.again(best(fit))
+}
+
+// placed is a trial in a placement in which the group fits. pods are those of the group that would have nodes there, and
+// share is the allocated part of its resources, in percent.
+type placed struct {
+	trial
+	pods  int
+	share int64
+}
+
+// best returns the placement with the most pods and the largest allocated share, both of which count the same. Of equals it
+// returns the first.
+func best(fit []placed) trial {
+	most := 0
+	for i := range fit {
+		most = max(most, fit[i].pods)
+	}
+	score := func(p *placed) int64 { return 100*int64(p.pods)/int64(max(most, 1)) + p.share }
+	top := &fit[0]
+	for i := range fit {
+		if score(&fit[i]) > score(top) {
+			top = &fit[i]
+		}
+	}
+	return top.trial
+}
+
+// again repeats an undone trial: the pods get the nodes that they had.
+func (s *Scheduler) again(of trial) trial {
+	for _, p := range of.undone {
+		taken, err := s.take(p.QueuedPodInfo, s.cluster.Node(p.node))
+		if err != nil {
+			of.failure = fmt.Errorf("failed to schedule other pod from a pod group: %w", err)
+			return of
+		}
+		of.placed = append(of.placed, taken)
+	}
+	return of
+}
+
+// allocatedShare returns the allocated part of the resources of nodes, which the plugin NodeResourcesFit counts.
+func (s *Scheduler) allocatedShare(p *profile, nodes []*cache.NodeInfo) int64 {
+	for _, score := range p.Scores {
+		if fit, ok := score.Score.(plugins.Allocation); ok {
+			return fit.Allocated(nodes)
+		}
+	}
+	return 0
+}
+
+// topologyPlacement stands for the constraint in the queue: other nodes and labels may form a domain in which the group fits.
+type topologyPlacement struct{}
+
+func (topologyPlacement) Name() string { return "TopologyPlacementGenerator" }
+
+func (topologyPlacement) PreFilter(*cache.Cluster, *cache.PodInfo) (framework.FilterFunc, framework.Status) {
+	return nil, framework.Status{}
+}
+
+func (topologyPlacement) EventsToRegister() framework.EventKind {
+	return framework.NodeAdded | framework.NodeChanged
+}
+
+func (topologyPlacement) QueueingHint(*cache.PodInfo, *framework.ClusterEvent) bool { return true }
