@@ -88,8 +88,12 @@ func (s *service) NodeGroups(context.Context, *pb.NodeGroupsRequest) (*pb.NodeGr
 	return res, nil
 }
 
-// ofNode returns the group of a Node; nil without one.
+// ofNode returns the group of a Node; nil without one. The autoscaler also asks about instances without a Node, which have only
+// an ID, and about templates, which have only labels.
 func (s *service) ofNode(n *pb.ExternalGrpcNode) *Group {
+	if group, _ := splitID(n.GetProviderID()); group != "" {
+		return s.groups.groups[group]
+	}
 	return s.groups.groups[n.GetLabels()[GroupLabel]]
 }
 
