@@ -2,6 +2,9 @@ package e2e
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"net"
 	"os"
@@ -10,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -21,6 +25,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/nodegroups/externalgrpc"
 )
 
@@ -350,9 +355,49 @@ groups:
 		t.Fatal(err)
 	}
 	p.kubectl("wait", "--for=create", "node/slow-4", "--timeout="+patience.String())
-	if got := p.nodeNames(); got != "node/slow-1 node/slow-2 node/slow-3 node/slow-4" {
+
+	// The state can be lost without harm to the nodes.
+	p.kubectl("delete", "configmap", "-n", "kube-system", "fairlead-node-groups")
+	p.stop()
+	p, a = withGroups(t, dir, groups)
+	if err := a.increase("slow", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.kubectl("wait", "--for=create", "node/slow-5", "--timeout="+patience.String())
+	if got := p.nodeNames(); got != "node/slow-1 node/slow-2 node/slow-3 node/slow-4 node/slow-5" {
 		t.Errorf("nodes: %s", got)
 	}
+	p.stop()
+}
+
+// TestNodeGroupsTLS serves groups with certificates, to a client that has one and to no other.
+func TestNodeGroupsTLS(t *testing.T) {
+	authority, err := pki.New(time.Now)
+	must(t)(authority, err)
+	serving, err := authority.Serving("127.0.0.1")
+	must(t)(serving, err)
+	key, err := x509.MarshalPKCS8PrivateKey(serving.PrivateKey)
+	must(t)(key, err)
+	certPEM, keyPEM, err := authority.Client("autoscaler")
+	must(t)(nil, err)
+	own, err := tls.X509KeyPair(certPEM, keyPEM)
+	must(t)(own, err)
+	files := func(typ string, b []byte) string {
+		return writeFile(t, string(pem.EncodeToMemory(&pem.Block{Type: typ, Bytes: b})))
+	}
+	address := freeAddress(t)
+	p := up(t, t.TempDir(), "--in-memory", "--nodes=0", "--node-groups="+writeFile(t, twoGroups), "--node-groups-address="+address,
+		"--node-groups-cert-file="+files("CERTIFICATE", serving.Certificate[0]), "--node-groups-key-file="+files("PRIVATE KEY", key),
+		"--node-groups-trusted-ca-file="+writeFile(t, string(authority.PEM())))
+	a := dialGroups(t, address, credentials.NewTLS(&tls.Config{RootCAs: authority.Pool(), Certificates: []tls.Certificate{own}}))
+	if size := a.size("small"); size != 1 {
+		t.Errorf("the size of a group: %d", size)
+	}
+	stranger, err := grpc.NewClient(address, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: authority.Pool()})))
+	must(t)(stranger, err)
+	defer stranger.Close()
+	_, err = externalgrpc.NewCloudProviderClient(stranger).Refresh(a.ctx(), &externalgrpc.RefreshRequest{})
+	wantCode(t, codes.Unavailable, nil, err)
 	p.stop()
 }
 

@@ -153,6 +153,9 @@ func (gs *Groups) begin(ctx context.Context, g *Group, all map[string]*state) er
 	if err != nil {
 		return err
 	}
+	for _, n := range nodes {
+		s.Last = max(s.Last, g.numberOf(n)) // the ConfigMap may have been deleted
+	}
 	s.request(g.Min - s.size(nodes))
 	if err := s.store(ctx, gs.maps, g.Name); err != nil {
 		return err

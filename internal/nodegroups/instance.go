@@ -2,6 +2,7 @@ package nodegroups
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,16 @@ func (g *Group) id(name string) string { return idPrefix + g.Name + "/" + name }
 
 // instanceName returns the name of an instance and its Node.
 func (g *Group) instanceName(number int) string { return fmt.Sprintf("%s-%d", g.Name, number) }
+
+// numberOf returns the number in the name of a Node of the group; 0 for another name.
+func (g *Group) numberOf(n *corev1.Node) int {
+	digits, _ := strings.CutPrefix(n.Name, g.Name+"-")
+	number, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return number
+}
 
 // splitID returns the group and the name of the instance of an ID; "" for one of another provider.
 func splitID(id string) (group, name string) {

@@ -102,6 +102,10 @@ func (s *state) store(ctx context.Context, maps client.Resource[*corev1.ConfigMa
 	if err != nil {
 		return err
 	}
-	_, err = maps.Patch(ctx, stateName, client.MergePatch(map[string]any{"data": map[string]string{group: string(text)}}))
+	data := map[string]string{group: string(text)}
+	_, err = maps.Patch(ctx, stateName, client.MergePatch(map[string]any{"data": data}))
+	if apierrors.IsNotFound(err) { // a user has deleted it
+		_, err = maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: stateName}, Data: data})
+	}
 	return err
 }
