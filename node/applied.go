@@ -107,17 +107,24 @@ func (ns *Nodes) formerIndex(n *corev1.Node, slots int) int {
 	return ns.numbered(n.Name)
 }
 
+// Preview returns a Node as it will be when it has been created and is simulated: with the labels, the taints, the capacity and
+// the allocatable resources that its kubelet adds. It is ready and has no addresses. It may be called once Joined is closed.
+func (ns *Nodes) Preview(n *corev1.Node) *corev1.Node {
+	given, capacity := ns.given(n)
+	k := ns.newKubelet(n.Name, 0, 1, ns.options.NodeCIDR.Addr(), ns.options.PodCIDR, given, capacity)
+	full := k.node(time.Now())
+	n = n.DeepCopy()
+	n.Labels = overlay(full.Labels, n.Labels)
+	n.Annotations = overlay(full.Annotations, n.Annotations)
+	n.Spec.Taints = append(n.Spec.Taints, missingTaints(n, full)...)
+	n.Status = full.Status
+	n.Status.Addresses = nil
+	return n
+}
+
 // complete adds the metadata of a simulated node to a Node that was created without it. Values that the Node has stay.
 func (k *kubelet) complete(ctx context.Context, n *corev1.Node) (*corev1.Node, error) {
 	full := k.node(time.Now())
-	labels := map[string]string{}
-	for name, value := range full.Labels {
-		labels[name] = cmp.Or(n.Labels[name], value)
-	}
-	annotations := map[string]string{}
-	for name, value := range full.Annotations {
-		annotations[name] = cmp.Or(n.Annotations[name], value)
-	}
 	spec := map[string]any{}
 	if n.Spec.PodCIDR == "" {
 		spec["podCIDR"], spec["podCIDRs"] = full.Spec.PodCIDR, full.Spec.PodCIDRs
@@ -126,7 +133,7 @@ func (k *kubelet) complete(ctx context.Context, n *corev1.Node) (*corev1.Node, e
 		spec["taints"] = append(append([]corev1.Taint{}, n.Spec.Taints...), missing...)
 	}
 	return k.nodes.Patch(ctx, k.name, client.MergePatch(map[string]any{
-		"metadata": map[string]any{"uid": n.UID, "resourceVersion": n.ResourceVersion, "labels": labels, "annotations": annotations},
+		"metadata": map[string]any{"uid": n.UID, "resourceVersion": n.ResourceVersion, "labels": overlay(full.Labels, n.Labels), "annotations": overlay(full.Annotations, n.Annotations)},
 		"spec":     spec,
 	}))
 }
@@ -143,4 +150,15 @@ next:
 		missing = append(missing, t)
 	}
 	return missing
+}
+
+// overlay returns the values of under, with those of over that are not empty in their place or added.
+func overlay(under, over map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, m := range []map[string]string{under, over} {
+		for name, value := range m {
+			all[name] = cmp.Or(value, all[name])
+		}
+	}
+	return all
 }

@@ -21,30 +21,43 @@ import (
 	"fairlead.dev/internal/node/numa"
 )
 
-// LoadTemplate reads a Node for Options.Template from a YAML file. Further documents may be the KubeletConfiguration
-// and the Machine of the nodes, which become the annotations KubeletConfigAnnotation and MachineAnnotation.
+// LoadTemplate reads a Node for Options.Template from a YAML file, whose documents ParseTemplate describes.
 func LoadTemplate(file string) (*corev1.Node, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	n := &corev1.Node{}
+	var all [][]byte
 	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for {
 		doc, err := docs.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err == nil {
-			err = readTemplate(n, doc)
-		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, doc)
+	}
+	n, err := ParseTemplate(all...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return n, nil
+}
+
+// ParseTemplate reads a Node from a document in YAML or JSON. Further documents may be the KubeletConfiguration and the
+// Machine of the node, which become the annotations KubeletConfigAnnotation and MachineAnnotation.
+func ParseTemplate(documents ...[]byte) (*corev1.Node, error) {
+	n := &corev1.Node{}
+	for _, doc := range documents {
+		if err := readTemplate(n, doc); err != nil {
+			return nil, err
 		}
 	}
 	var s settings
 	if _, err := s.read(n.Annotations); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, err
 	}
 	return n, nil
 }

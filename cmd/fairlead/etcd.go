@@ -70,13 +70,14 @@ func registerEtcd(flags *pflag.FlagSet, o *controlplane.Options) {
 	registerStore(flags, &o.Fsync, &o.History, &o.NoSync, &o.AcceptTornTail)
 	flags.StringVar(&o.EtcdListen, "etcd-listen", "", "serve the store as etcd v3 on this address too, such as 127.0.0.1:2379 or unix:///PATH")
 	flags.BoolVar(&o.EtcdListenInsecure, "etcd-listen-insecure", false, "allow an --etcd-listen that other machines can reach without --etcd-listen-trusted-ca-file: any client that reaches it can read and write everything")
-	registerServing(flags, "etcd-listen-", &o.EtcdTLS)
+	registerServing(flags, "etcd-listen-", "etcd", &o.EtcdTLS)
 }
 
-func registerServing(flags *pflag.FlagSet, prefix string, f *controlplane.ServingFiles) {
-	flags.StringVar(&f.CertFile, prefix+"cert-file", "", "certificate to serve etcd with (default plain text)")
+// registerServing adds the flags of the files to serve a protocol with.
+func registerServing(flags *pflag.FlagSet, prefix, protocol string, f *controlplane.ServingFiles) {
+	flags.StringVar(&f.CertFile, prefix+"cert-file", "", "certificate to serve "+protocol+" with (default plain text)")
 	flags.StringVar(&f.KeyFile, prefix+"key-file", "", "key of the serving certificate")
-	flags.StringVar(&f.TrustedCAFile, prefix+"trusted-ca-file", "", "CA of the certificates that etcd clients must have")
+	flags.StringVar(&f.TrustedCAFile, prefix+"trusted-ca-file", "", "CA of the certificates that "+protocol+" clients must have")
 }
 
 func newEtcd() *cobra.Command {
@@ -107,7 +108,7 @@ func newEtcd() *cobra.Command {
 	flags.StringVar(&listen, "listen", "127.0.0.1:2379", "address to serve on; port 0 picks one")
 	flags.StringVarP(&output, "output", "o", "", "json: print one line of JSON when ready")
 	registerStore(flags, &o.Fsync, &o.History, &o.NoSync, &o.AcceptTornTail)
-	registerServing(flags, "", &files)
+	registerServing(flags, "", "etcd", &files)
 	return cmd
 }
 

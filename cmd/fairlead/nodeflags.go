@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net"
 
+	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/node/images"
 	"fairlead.dev/internal/node/kwok"
+	"fairlead.dev/internal/nodegroups"
 	"fairlead.dev/node"
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +22,13 @@ type nodeFlags struct {
 	devices  string
 	kinds    []string
 	adopt    bool
+	groups   groupFlags
+}
+
+// groupFlags configure node groups.
+type groupFlags struct {
+	file, address string
+	tls           controlplane.ServingFiles
 }
 
 func (f *nodeFlags) register(flags *pflag.FlagSet) {
@@ -26,10 +37,35 @@ func (f *nodeFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.kinds, "enable-crds", nil,
 		"kwok's kinds to serve as API objects, in effect at once (Stage,ClusterLogs,...; '*' for all); users that may write Exec and PortForward objects can run programs on the machine that simulates the nodes")
 	flags.BoolVar(&f.adopt, "adopt-nodes", true,
-		"simulate each Node that is applied with the annotation kwok.x-k8s.io/node=fake or fairlead.dev/simulated=true (default true unless --nodes=0)")
+		"simulate each Node that is applied with the annotation kwok.x-k8s.io/node=fake or fairlead.dev/simulated=true (default true unless --nodes=0 without --node-groups)")
 	flags.StringVar(&f.images, "images", "", "file with ImageBehaviors: how long containers of images are pulled, start and run, how they end, and what they use")
 	flags.StringVar(&f.template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo, images) of each simulated node; further documents may be its KubeletConfiguration and its Machine (docs/nodes.md)")
 	flags.StringVar(&f.devices, "devices", "", "file with the devices, such as GPUs, that simulated nodes publish in ResourceSlices: models, counts, partitions and failures (docs/devices.md)")
+	flags.StringVar(&f.groups.file, "node-groups", "", "file with the node groups that Cluster Autoscaler scales: templates, sizes, prices, delays, stock and failures of simulated nodes (docs/nodegroups.md)")
+	flags.StringVar(&f.groups.address, "node-groups-address", nodegroups.DefaultAddress, "address at which Cluster Autoscaler's external gRPC provider reaches the node groups")
+	registerServing(flags, "node-groups-", "node groups", &f.groups.tls)
+}
+
+// loadGroups reads the file of --node-groups; nil without the flag.
+func (f *nodeFlags) loadGroups(flags *pflag.FlagSet) (*nodegroups.Options, error) {
+	if f.groups.file == "" {
+		return nil, nil
+	}
+	if !f.adopt && flags.Changed("adopt-nodes") {
+		return nil, usageError{errors.New("--node-groups excludes --adopt-nodes=false: the nodes of the groups would not be simulated")}
+	}
+	file, err := nodegroups.Load(f.groups.file)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--node-groups: %w", err)}
+	}
+	if _, _, err := net.SplitHostPort(f.groups.address); err != nil {
+		return nil, usageError{fmt.Errorf("--node-groups-address: %w", err)}
+	}
+	config, err := f.groups.tls.TLS()
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--node-groups-cert-file: %w", err)}
+	}
+	return &nodegroups.Options{File: file, Address: f.groups.address, TLS: config}, nil
 }
 
 // loadDevices reads the file of --devices; nil without the flag.

@@ -171,10 +171,17 @@ func newNodes() *cobra.Command {
   fairlead nodes --kubeconfig=.fairlead/kubeconfig --nodes=100
 
   # Give a running server, such as that of fairlead up, 10 nodes
-  fairlead nodes scale 10`,
+  fairlead nodes scale 10
+
+  # Serve node groups to Cluster Autoscaler, and no other nodes
+  fairlead nodes --kubeconfig=.fairlead/kubeconfig --nodes=0 --node-groups=groups.yaml`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if count < 0 || count == 0 && !(made.adopt && cmd.Flags().Changed("adopt-nodes")) {
+			groups, err := made.loadGroups(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			if count < 0 || count == 0 && groups == nil && !(made.adopt && cmd.Flags().Changed("adopt-nodes")) {
 				return usageError{fmt.Errorf("--nodes=%d: want 1 or more", count)}
 			}
 			elect, err := election.Timing()
@@ -202,7 +209,7 @@ func newNodes() *cobra.Command {
 				return err
 			}
 			return runPart(cmd, "Nodes", config, &log, func(ctx context.Context) error {
-				return controlplane.RunNodes(ctx, config, o, controlplane.Apart{Elect: elect})
+				return controlplane.RunNodes(ctx, config, o, groups, controlplane.Apart{Elect: elect})
 			})
 		},
 	}
@@ -214,7 +221,7 @@ func newNodes() *cobra.Command {
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
 	log.Register(cmd.Flags())
-	cmd.AddCommand(newNodesScale())
+	cmd.AddCommand(newNodesScale(), newNodesGroups())
 	return cmd
 }
 

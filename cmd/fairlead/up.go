@@ -125,6 +125,9 @@ func newUp() *cobra.Command {
 			if f.options.Devices, err = made.loadDevices(); err != nil {
 				return err
 			}
+			if f.options.NodeGroups, err = made.loadGroups(cmd.Flags()); err != nil {
+				return err
+			}
 			if f.options.Scheduling, err = loadScheduling("--scheduler-config", scheduling); err != nil {
 				return err
 			}

@@ -73,6 +73,8 @@ func (f *serveFlags) checkClock() error {
 		return errors.New("--clock=virtual excludes --etcd-listen")
 	case f.otlp.endpoint != "":
 		return errors.New("--clock=virtual excludes --otlp-endpoint")
+	case f.options.NodeGroups != nil:
+		return errors.New("--clock=virtual excludes --node-groups: an autoscaler lives in real time")
 	}
 	return nil
 }

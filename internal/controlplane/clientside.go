@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/internal/controllers/certificates"
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/volumes"
+	"fairlead.dev/internal/nodegroups"
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
@@ -222,12 +223,12 @@ func (s clientSide) runScheduler(ctx context.Context, o scheduler.Options) error
 	return run.Run(ctx)
 }
 
-// nodes runs simulated nodes.
-func (s clientSide) nodes(ctx context.Context, o node.Options) error {
-	return s.once(ctx, nodesUser, nodesLease, func(ctx context.Context) error { return s.runNodes(ctx, o) })
+// nodes runs simulated nodes, and node groups if they are not nil.
+func (s clientSide) nodes(ctx context.Context, o node.Options, groups *nodegroups.Options) error {
+	return s.once(ctx, nodesUser, nodesLease, func(ctx context.Context) error { return s.runNodes(ctx, o, groups) })
 }
 
-func (s clientSide) runNodes(ctx context.Context, o node.Options) error {
+func (s clientSide) runNodes(ctx context.Context, o node.Options, groups *nodegroups.Options) error {
 	informers, err := s.informers(nodesUser)
 	if err != nil {
 		return err
@@ -237,24 +238,33 @@ func (s clientSide) runNodes(ctx context.Context, o node.Options) error {
 		return err
 	}
 	defer env.Recorder.Close()
-	if s.local != nil {
-		kubelets := memnet.Listen(net.TCPAddrFromAddrPort(netip.AddrPort{}))
-		o.Listener = kubelets
-		defer s.local.set(nil)
-		run := node.New(env, o)
-		s.local.set(&running{run, kubelets})
-		return s.withVolumes(ctx, env, informers, run)
+	if s.local == nil {
+		return s.withNodes(ctx, env, node.New(env, o), groups)
 	}
-	return s.withVolumes(ctx, env, informers, node.New(env, o))
+	kubelets := memnet.Listen(net.TCPAddrFromAddrPort(netip.AddrPort{}))
+	o.Listener = kubelets
+	defer s.local.set(nil)
+	run := node.New(env, o)
+	s.local.set(&running{run, kubelets})
+	return s.withNodes(ctx, env, run, groups)
 }
 
-// withVolumes runs nodes, and the driver of their simulated volumes.
-func (s clientSide) withVolumes(ctx context.Context, env controller.Env, informers *informer.Set, nodes controller.Runner) error {
+// withNodes runs nodes, the driver of their simulated volumes, and node groups if they are not nil.
+func (s clientSide) withNodes(ctx context.Context, env controller.Env, nodes *node.Nodes, groups *nodegroups.Options) error {
 	driver := volumes.New(env)
-	s.isBuilt()
-	informers.Start(ctx)
-	defer informers.Stop()
 	group, ctx := errgroup.WithContext(ctx)
+	if groups != nil {
+		run := nodegroups.New(env, nodes, *groups)
+		group.Go(func() error {
+			if err := run.Run(ctx); err != nil {
+				return fmt.Errorf("node groups: %w", err)
+			}
+			return nil
+		})
+	}
+	s.isBuilt()
+	env.Informers.Start(ctx)
+	defer env.Informers.Stop()
 	group.Go(func() error { return nodes.Run(ctx) })
 	group.Go(func() error { return driver.Run(ctx) })
 	return group.Wait()
@@ -309,9 +319,9 @@ func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options,
 	})
 }
 
-// RunNodes runs simulated nodes against any Kubernetes API server until ctx ends.
-func RunNodes(ctx context.Context, config *rest.Config, o node.Options, a Apart) error {
-	return apart(ctx, config, a, "nodes", func(ctx context.Context, s clientSide, _ partMetrics) error { return s.nodes(ctx, o) })
+// RunNodes runs simulated nodes, and node groups if they are not nil, against any Kubernetes API server until ctx ends.
+func RunNodes(ctx context.Context, config *rest.Config, o node.Options, groups *nodegroups.Options, a Apart) error {
+	return apart(ctx, config, a, "nodes", func(ctx context.Context, s clientSide, _ partMetrics) error { return s.nodes(ctx, o, groups) })
 }
 
 // caBundle is config's CA for the server; nil if it trusts the system's CAs or skips

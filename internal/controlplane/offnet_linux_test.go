@@ -80,7 +80,9 @@ spec:
 	if nodes == 0 {
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
-		go func() { ended <- controlplane.RunNodes(ctx, cp.Config(), node.Options{Count: 2}, controlplane.Apart{}) }()
+		go func() {
+			ended <- controlplane.RunNodes(ctx, cp.Config(), node.Options{Count: 2}, nil, controlplane.Apart{})
+		}()
 		t.Cleanup(func() {
 			stop()
 			if err := <-ended; err != nil {

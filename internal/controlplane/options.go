@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"time"
 
 	"fairlead.dev/client/leader"
@@ -14,6 +15,7 @@ import (
 	"fairlead.dev/internal/controlplane/kubeconfig"
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/kwok"
+	"fairlead.dev/internal/nodegroups"
 	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/internal/server/ui"
@@ -153,8 +155,10 @@ type Options struct {
 	Scheduling scheduler.Options
 	// Nodes is how many nodes to simulate.
 	Nodes int
-	// AdoptNodes makes the nodes simulate applied Nodes too: see node.Options.Adopt. Nil does if there are Nodes.
+	// AdoptNodes makes the nodes simulate applied Nodes too: see node.Options.Adopt. Nil does if there are Nodes or NodeGroups.
 	AdoptNodes *bool
+	// NodeGroups are the node groups of an autoscaler, whose Nodes must be adopted; nil has none.
+	NodeGroups *nodegroups.Options
 	// NodeCapacity and NodeTemplate describe the nodes; see node.Options.
 	NodeCapacity corev1.ResourceList
 	NodeTemplate *corev1.Node
@@ -251,8 +255,17 @@ func (o Options) measures() bool { return o.Scheduler || o.simulates() }
 // simulates reports whether there are, or may be, simulated nodes.
 func (o Options) simulates() bool { return o.Nodes > 0 || o.adopts() }
 
+// simulatedNodes describes the simulated nodes in a few words.
+func (o Options) simulatedNodes() string {
+	text := strconv.Itoa(o.Nodes) + " simulated"
+	if g := o.NodeGroups; g != nil {
+		text += fmt.Sprintf("; %d node groups at %s", len(g.File.Groups), g.Address)
+	}
+	return text
+}
+
 // adopts reports whether Nodes that are applied are simulated.
-func (o Options) adopts() bool { return ptr.Deref(o.AdoptNodes, o.Nodes > 0) }
+func (o Options) adopts() bool { return ptr.Deref(o.AdoptNodes, o.Nodes > 0 || o.NodeGroups != nil) }
 
 // nodes returns the options of the nodes.
 func (o Options) nodes() node.Options {

@@ -3,11 +3,12 @@ package images
 import (
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/internal/chance"
 )
 
 // Run identifies a run of a container: all that is random of it follows from the run, so that every process and every look at
@@ -20,13 +21,7 @@ type Run struct {
 
 // chance returns a number of the run for a purpose, between 0 and 1 without 1.
 func (r Run) chance(purpose string) float64 {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s/%s/%d/%s", r.Pod, r.Container, r.Restarts, purpose)
-	x := h.Sum64() // FNV's low bits are poor for texts that differ in the last bytes: mix them
-	x ^= x >> 33
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 33
-	return float64(x>>11) / (1 << 53)
+	return chance.Of(fmt.Sprintf("%s/%s/%d/%s", r.Pod, r.Container, r.Restarts, purpose))
 }
 
 // Pull, Start, Ready and RunFor return the times of a run; 0 for those that the behavior does not declare. Ends is false for a
@@ -87,5 +82,10 @@ func (s *Span) of(r Run, purpose string) time.Duration {
 	if s == nil {
 		return 0
 	}
-	return s.Least + time.Duration(r.chance(purpose)*float64(s.Most-s.Least))
+	return s.At(r.chance(purpose))
+}
+
+// At returns the time at a share of the span, from 0 to 1.
+func (s *Span) At(share float64) time.Duration {
+	return s.Least + time.Duration(share*float64(s.Most-s.Least))
 }
