@@ -157,7 +157,7 @@ type Options struct {
 	Nodes int
 	// AdoptNodes makes the nodes simulate applied Nodes too: see node.Options.Adopt. Nil does if there are Nodes or NodeGroups.
 	AdoptNodes *bool
-	// NodeGroups are the node groups of an autoscaler, whose Nodes must be adopted; nil has none.
+	// NodeGroups are the node groups of an autoscaler, whose Nodes must be adopted; optional.
 	NodeGroups *nodegroups.Options
 	// NodeCapacity and NodeTemplate describe the nodes; see node.Options.
 	NodeCapacity corev1.ResourceList
