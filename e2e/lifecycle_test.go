@@ -106,7 +106,7 @@ func TestBackground(t *testing.T) {
 	if r.code != 0 || r.out != "" {
 		t.Fatalf("exit %d, %q\n%s", r.code, r.out, r.errs)
 	}
-	expect(t, "up -d", r.errs, "✓ Store", "✓ API server", "✓ Nodes", "context fairlead in "+mine, "Ready in", "kubectl get nodes", "/ui/login#", "`fairlead down` stops it", ".fairlead")
+	expect(t, "up -d", r.errs, "✓ Store", "✓ API server", "✓ Nodes", "Context      fairlead in "+mine, "Ready in", "kubectl get nodes", "/ui/login#", "`fairlead down` stops it", ".fairlead")
 	all := instances(t)
 	if len(all) != 1 {
 		t.Fatalf("list: %+v", all)

@@ -3,6 +3,7 @@
 package autoscalers
 
 import (
+	_ "embed"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -14,27 +15,8 @@ import (
 
 const karpenter = "sigs.k8s.io/karpenter@v1.15.0"
 
-const pool = `
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      requirements:
-      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
-      - {key: kubernetes.io/os, operator: In, values: [linux]}
-      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
-      expireAfter: Never
-  disruption:
-    consolidationPolicy: WhenEmptyOrUnderutilized
-    consolidateAfter: 1s
----
-apiVersion: karpenter.kwok.sh/v1alpha1
-kind: KWOKNodeClass
-metadata: {name: default}
-spec: {nodeRegistrationDelay: 1s}
-`
+//go:embed nodepool.yaml
+var pool string
 
 // TestKarpenter runs Karpenter with its provider kwok, whose Nodes Fairlead simulates: pending pods get NodeClaims and nodes, and
 // consolidation removes the nodes that are not needed any more.

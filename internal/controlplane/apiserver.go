@@ -258,7 +258,11 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if err != nil {
 		return err
 	}
-	accounts.Used = storedTokens{own, options.Log}.used
+	uses := tokenUses{newTokenMetrics(), own, options.Log}
+	accounts.Used, accounts.Aged = uses.stored, uses.aged
+	if err := uses.register(c.Metrics); err != nil {
+		return err
+	}
 	if creds.external != nil {
 		longest := creds.external.MaxExpiration()
 		accounts.MaxExpiration, accounts.MaxExtended = cmp.Or(access.MaxTokenExpiration, longest), longest

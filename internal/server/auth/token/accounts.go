@@ -60,6 +60,9 @@ type Accounts struct {
 	Generation func() int64
 	// Used, if set, is called for each use of a token that a Secret stores. It is set before the first request.
 	Used func(context.Context, SecretUse)
+	// Aged, if set, is called for each use of a token that names a time from which on its client should have a newer one: with the
+	// user name of the account, and how long ago that time was. It is set before the first request.
+	Aged func(ctx context.Context, subject string, late time.Duration)
 
 	issuer    *Issuer
 	audiences []string
@@ -130,6 +133,9 @@ func (a *Accounts) Verify(ctx context.Context, token string, audiences []string)
 		if err := a.kept(ctx, c, token); err != nil {
 			return nil, err
 		}
+	}
+	if after := c.Kubernetes.WarnAfter; after != nil && *after != 0 && a.Aged != nil {
+		a.Aged(ctx, c.Subject, a.now().Sub(after.Time()))
 	}
 	return &Identity{User: c.user, Audiences: shared}, nil
 }

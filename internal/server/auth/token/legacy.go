@@ -68,7 +68,9 @@ const invalidSince = "kubernetes.io/legacy-token-invalid-since"
 
 // A SecretUse is one use of a token that a Secret stores.
 type SecretUse struct {
-	Secret *corev1.Secret // shared
+	// Subject is the user name of the account.
+	Subject string
+	Secret  *corev1.Secret // shared
 	// Generated reports that the account lists the Secret, as it lists those that old versions of Kubernetes made for it.
 	Generated bool
 	// Invalid reports that the token was refused, since the Secret is labelled as no longer valid.
@@ -86,7 +88,7 @@ func (a *Accounts) kept(ctx context.Context, b *bearer, token string) error {
 	if !ok || subtle.ConstantTimeCompare(s.Data[corev1.ServiceAccountTokenKey], []byte(token)) == 0 {
 		return errors.New("Token does not match server's copy")
 	}
-	use := SecretUse{Secret: s, Invalid: s.Labels[invalidSince] != ""}
+	use := SecretUse{Subject: b.Subject, Secret: s, Invalid: s.Labels[invalidSince] != ""}
 	account, _ := a.living(ctx, serviceAccounts, namespace, b.Kubernetes.ServiceAccount.Name)
 	if account, ok := account.(*corev1.ServiceAccount); ok {
 		use.Generated = slices.ContainsFunc(account.Secrets, func(r corev1.ObjectReference) bool { return r.Name == name })
