@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -349,12 +350,12 @@ func refuseByLevel(t *testing.T, c *client.Client, config *rest.Config) {
 	for ask().Header.Get(flowcontrolv1.ResponseHeaderMatchedPriorityLevelConfigurationUID) != string(level.UID) {
 	}
 	grantConfigMaps(t, c)
-	body, end := io.Pipe()
+	end := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for { // refused itself, if it comes before the seat of the last request is free, or before the grant is known
-			resp, err := h.Post(config.Host+path, "application/json", struct{ io.Reader }{body})
+			resp, err := h.Post(config.Host+path, "application/json", &openBody{end: end, closed: make(chan struct{})})
 			if err != nil {
 				return
 			}
@@ -366,8 +367,28 @@ func refuseByLevel(t *testing.T, c *client.Client, config *rest.Config) {
 	}()
 	for ask().StatusCode != http.StatusTooManyRequests { // until the server reads the body
 	}
-	end.Close()
+	close(end)
 	<-done
+}
+
+// openBody is the body of a request that ends when its test says so, or when the transport closes it, as it does after a refusal.
+type openBody struct {
+	end, closed chan struct{}
+	once        sync.Once
+}
+
+func (b *openBody) Read([]byte) (int, error) {
+	select {
+	case <-b.end:
+		return 0, io.EOF
+	case <-b.closed:
+		return 0, io.ErrClosedPipe
+	}
+}
+
+func (b *openBody) Close() error {
+	b.once.Do(func() { close(b.closed) })
+	return nil
 }
 
 // grantConfigMaps lets ann create ConfigMaps.
