@@ -45,8 +45,8 @@ type Options struct {
 	// this client shares. It also sends the requests for it.
 	Discovery *Client
 	// ShareObjects lets readers of this process have each object once: those that promise not to modify objects
-	// (Resource.Interned), of clients with ShareObjects, get one object if they read the same bytes. It is for programs all of whose
-	// readers keep that promise.
+	// (Resource.Interned), of clients with ShareObjects, get one object if they read the same bytes in a watch or a Get, or as the
+	// answer to a write; those of a List are its own. It is for programs all of whose readers keep that promise.
 	ShareObjects bool
 	// Trace, if set, records the arrivals of events in informers and the reconciles of
 	// controllers, and requests carry the reconcile that sent them.
