@@ -10,7 +10,8 @@ import (
 	"fairlead.dev/trace"
 )
 
-// causes holds the events for which keys are in the queue.
+// causes holds the events for which keys are in the queue. An event is noted and its key enqueued in one step, and a
+// reconcile begins and takes its key's events in one step: so no key is enqueued whose events another reconcile has.
 type causes struct {
 	log *trace.Log // nil without a trace
 	mu  struct {
@@ -26,19 +27,22 @@ type cause struct {
 	listed    bool // all revisions are from the initial list
 }
 
-// add records that a key is enqueued for an event, after a delay.
-func (cs *causes) add(k Key, obj client.Object, listed bool, d time.Duration) {
+// add enqueues a key for an event, by enqueue, after a delay.
+func (cs *causes) add(k Key, obj client.Object, listed bool, d time.Duration, enqueue func()) {
 	if cs.log == nil || obj == nil {
+		enqueue()
 		return
 	}
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
 	cs.note(k, trace.Revision(obj.GetResourceVersion()), listed, d)
+	enqueue()
 }
 
+// note records an event; cs.mu is held.
 func (cs *causes) note(k Key, rev int64, listed bool, d time.Duration) {
 	now := cs.log.Now()
 	due := now + trace.Instant(max(d, 0))
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
 	if cs.mu.of == nil {
 		cs.mu.of = map[Key]*cause{}
 	}
@@ -62,19 +66,26 @@ func (c *cause) note(rev int64) {
 	}
 }
 
-// pass copies the causes of a reconcile's context to a key that is enqueued after a delay.
-func (cs *causes) pass(ctx context.Context, k Key, d time.Duration) {
-	if p := trace.FromContext(ctx); p != nil && cs.log != nil {
-		for _, rev := range p.Causes {
-			cs.note(k, rev, false, d)
-		}
+// pass enqueues a key, by enqueue, after a delay, for the causes of a reconcile's context.
+func (cs *causes) pass(ctx context.Context, k Key, d time.Duration, enqueue func()) {
+	p := trace.FromContext(ctx)
+	if p == nil || cs.log == nil {
+		enqueue()
+		return
 	}
-}
-
-// take removes and returns the causes of a key that is to be reconciled.
-func (cs *causes) take(k Key) *cause {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
+	for _, rev := range p.Causes {
+		cs.note(k, rev, false, d)
+	}
+	enqueue()
+}
+
+// take begins the reconcile of a key, by begin, and removes and returns the key's causes.
+func (cs *causes) take(k Key, begin func()) *cause {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	begin()
 	c := cs.mu.of[k]
 	delete(cs.mu.of, k)
 	if c == nil {
@@ -104,27 +115,23 @@ func (cs *causes) giveBack(k Key, c *cause) {
 // EnqueueFor is Enqueue caused by an event with the given object: the trace of the reconcile's writes leads back to
 // the event. A nil obj stands for no event.
 func (c *Controller) EnqueueFor(k Key, obj client.Object) {
-	c.causes.add(k, obj, false, 0)
-	c.Enqueue(k)
+	c.causes.add(k, obj, false, 0, func() { c.Enqueue(k) })
 }
 
 // EnqueueForAfter is EnqueueAfter caused by an event.
 func (c *Controller) EnqueueForAfter(k Key, obj client.Object, d time.Duration) {
-	c.causes.add(k, obj, false, d)
-	c.EnqueueAfter(k, d)
+	c.causes.add(k, obj, false, d, func() { c.EnqueueAfter(k, d) })
 }
 
 // EnqueueFrom is Enqueue by a reconcile, of this or another controller, with its context: it inherits that
 // reconcile's causes.
 func (c *Controller) EnqueueFrom(ctx context.Context, k Key) {
-	c.causes.pass(ctx, k, 0)
-	c.Enqueue(k)
+	c.causes.pass(ctx, k, 0, func() { c.Enqueue(k) })
 }
 
 // EnqueueFromAfter is EnqueueAfter by a reconcile.
 func (c *Controller) EnqueueFromAfter(ctx context.Context, k Key, d time.Duration) {
-	c.causes.pass(ctx, k, d)
-	c.EnqueueAfter(k, d)
+	c.causes.pass(ctx, k, d, func() { c.EnqueueAfter(k, d) })
 }
 
 // shown registers the queue with the trace.
@@ -144,10 +151,12 @@ func (c *Controller) shown(l *trace.Log) {
 // traced reconciles a key and records it in the trace.
 func (c *Controller) traced(ctx context.Context, k Key) (res Result, err error) {
 	l := c.causes.log
+	begin := func() { c.queue.Begin(k) }
 	if l == nil {
+		begin()
 		return c.look(ctx, k)
 	}
-	why := c.causes.take(k)
+	why := c.causes.take(k, begin)
 	w := &trace.Reconcile{Controller: c.name, Key: k.String(), Causes: why.revisions, Handed: why.handed, Listed: why.listed}
 	w.Delay = time.Duration(min(why.due, l.Now()) - why.handed)
 	err = l.Do(ctx, w, func(ctx context.Context) (err error) {

@@ -105,3 +105,31 @@ func TestWantedDelay(t *testing.T) {
 		<-done
 	})
 }
+
+// TestEventsBeforeTheReconcile checks that an event that arrives after a worker took its key, but before the
+// reconcile begins, leads to no second reconcile: that one would have no cause.
+func TestEventsBeforeTheReconcile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := trace.New(trace.Options{})
+		c := New("c", func(context.Context, Key) (Result, error) { return Result{}, nil }, Options{Workers: 1, Trace: l})
+		k := Key{Name: "a"}
+		shown := make(chan struct{})
+		c.ownWrites.sources = []source{{wait: func(context.Context, string) error { <-shown; return nil }}}
+		c.ownWrites.keep(k, []revision{{0, 1, "1"}})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- c.Run(ctx) }()
+		for _, rev := range []string{"2", "3"} {
+			c.EnqueueFor(k, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: rev}})
+			synctest.Wait() // the worker waits for the write of revision 1
+		}
+		close(shown)
+		synctest.Wait()
+		works, _ := l.Reconciles(0)
+		if len(works) != 1 || !slices.Equal(works[0].Causes, []int64{2, 3}) {
+			t.Errorf("reconciles %+v", works)
+		}
+		stop()
+		<-done
+	})
+}

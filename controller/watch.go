@@ -80,8 +80,7 @@ func (w Watching[T]) register(c *Controller) {
 			return
 		}
 		for _, k := range w.keys(obj) {
-			c.causes.add(k, obj, true, 0)
-			c.queue.AddPriority(k, LowPriority)
+			c.causes.add(k, obj, true, 0, func() { c.queue.AddPriority(k, LowPriority) })
 		}
 	}
 	h.Update = func(old, new T) {

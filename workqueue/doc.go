@@ -41,7 +41,7 @@
 //
 //  1. Every method may be called from any goroutine.
 //  2. Between a Get that returned k and the Done of k, no other Get returns k.
-//  3. An Add that happens after a Get returned k leads to another Get of k.
+//  3. An Add that happens after a Get returned k leads to another Get of k, unless the worker calls Begin after it.
 //  4. Keys come out in the order described above.
 //  5. The queue owns no goroutine. Delayed keys wait in order under one timer; a goroutine
 //     that delays a key or finds no key ready also moves due keys itself.

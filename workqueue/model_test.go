@@ -102,6 +102,12 @@ func (m *model) take(k int) {
 	m.leave(k, x.priority)
 }
 
+func (m *model) begin(k int) {
+	if x := m.key(k); x.working {
+		x.ready = false
+	}
+}
+
 func (m *model) done(k int) {
 	x := m.key(k)
 	if !x.working {
@@ -197,6 +203,10 @@ func likeTheModel(t *testing.T, seed uint64) {
 			did = fmt.Sprintf("forget %d", k)
 			q.Forget(k)
 			m.key(k).failures = 0
+		case n < 58:
+			did = fmt.Sprintf("begin %d", k)
+			q.Begin(k)
+			m.begin(k)
 		case n < 75:
 			did = fmt.Sprintf("done %d", k)
 			q.Done(k)

@@ -183,6 +183,26 @@ func (q *Queue[K]) take(ctx context.Context, watched bool) int32 {
 	return i
 }
 
+// Begin starts the work on k, which a Get returned: a worker calls it before it reads, and the work covers all adds until then, so
+// that these lead to no further Get of k. It is useful if the worker waits between both. Begin without a Get has
+// no effect.
+func (q *Queue[K]) Begin(k K) {
+	h := hash(k)
+	q.lock()
+	defer q.unlock()
+	i := q.mu.keys.find(k, h)
+	if i == 0 {
+		return
+	}
+	if x := q.mu.keys.at(i); x.state&(ready|working) == ready|working {
+		x.state &^= ready
+		q.mu.again--
+		if q.mu.closed && q.mu.again == 0 {
+			q.wakeOne() // no further key will come
+		}
+	}
+}
+
 // Done ends the work on k that a Get began. If k was added meanwhile it is ready again. A
 // Done without a Get has no effect.
 func (q *Queue[K]) Done(k K) {
