@@ -135,7 +135,7 @@ func meanOf(cache *watchcache.Cache) int {
 	n, bytes := 0, 0
 	for o := range some {
 		n++
-		bytes += len(o.Value())
+		bytes += o.Size()
 	}
 	return bytes / max(1, n)
 }

@@ -87,6 +87,9 @@ func (s *state) Expire(now time.Time) {
 	defer s.mu.Unlock()
 	s.expire(now.UnixNano())
 	s.mu.past.expire(now)
+	if s.unsettled(now.UnixNano()) {
+		s.backlog.pack(s)
+	}
 }
 
 // Begin implements follow.Sink.
@@ -122,6 +125,7 @@ func (s *state) reset(tree *btree.Map[string, *Object], unreadable []*Object, re
 	s.mu.indexes.Reset()
 	s.mu.past = nil
 	s.snap.Store(nil)
+	s.settling.settled = settled{next: s.mu.history.End(), loading: true}
 }
 
 // maxNamed bounds the keys in one line of the log.
@@ -148,13 +152,15 @@ func (s *state) End() {
 	s.snap.Store(nil)
 }
 
-// pack packs the history except its newest part. One goroutine at a time calls it.
-func (s *state) pack() {
+// pack packs the history except its newest part, and settles objects. It reports whether there are more of these. One
+// goroutine at a time calls it.
+func (s *state) pack(now time.Time) (more bool) {
 	s.mu.RLock()
 	p := s.mu.history.Unpacked()
 	s.mu.RUnlock()
 	p.Pack()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.mu.history.SetPacked(&p)
+	s.mu.Unlock()
+	return s.settle(now.UnixNano())
 }

@@ -107,7 +107,7 @@ func (h *Hub) Run(ctx context.Context) error {
 }
 
 // feed applies one batch and rings the topics with new events, including those that a reader has
-// applied. Ringing does not take the locks that readers need.
+// applied. Ringing does not take the locks that readers need. n is above 0 if there may be more to do.
 func (h *Hub) feed() (n int, bell <-chan struct{}, err error) {
 	h.follower.Lock()
 	n, bell, err = h.follower.Feed()
@@ -117,7 +117,12 @@ func (h *Hub) feed() (n int, bell <-chan struct{}, err error) {
 		t.Ring()
 	}
 	for _, s := range packs {
-		s.pack()
+		if s.pack(time.Now()) {
+			h.follower.Lock()
+			h.backlog.pack(s)
+			h.follower.Unlock()
+			n++ // the caller must not wait
+		}
 	}
 	return n, bell, err
 }

@@ -29,6 +29,8 @@ type state struct {
 	// readers are done.
 	snap atomic.Pointer[Snapshot]
 
+	settling settling
+
 	// mu is taken after the follower's lock. Changes are applied with both held.
 	mu struct {
 		sync.RWMutex

@@ -20,6 +20,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
+	"slices"
 )
 
 // ErrMalformed is returned by Apply for a delta that Append has not made from this base.
@@ -137,22 +138,25 @@ func Size(delta []byte) int {
 }
 
 // Apply makes the text from its base. It returns ErrMalformed for an invalid delta.
-func Apply(base, delta []byte) ([]byte, error) {
+func Apply(base, delta []byte) ([]byte, error) { return AppendText(nil, base, delta) }
+
+// AppendText appends the text that Apply makes.
+func AppendText(dst, base, delta []byte) ([]byte, error) {
 	size, n := binary.Uvarint(delta)
 	// All but literal bytes are copied from the base, and each copy takes at least two bytes.
 	if n <= 0 || size > uint64(len(delta))*uint64(len(base)+1) {
 		return nil, ErrMalformed
 	}
 	delta = delta[n:]
-	text := make([]byte, 0, size)
+	text := slices.Grow(dst, int(size))
 	at := 0
-	for uint64(len(text)) < size {
+	for end := uint64(len(dst)) + size; uint64(len(text)) < end; {
 		step, n := binary.Uvarint(delta)
 		if n <= 0 {
 			return nil, ErrMalformed
 		}
 		delta = delta[n:]
-		left := size - uint64(len(text))
+		left := end - uint64(len(text))
 		long := step >> 1
 		if long == 0 || long > left {
 			return nil, ErrMalformed

@@ -3,26 +3,35 @@ package local
 import "fairlead.dev/internal/storage/mvcc"
 
 const (
-	// unpackedEvents is how many of the last events stay unpacked, for cursors that follow the log,
-	// and packStep how many are packed in one go.
+	// unpackedEvents is how many of the last events leave the versions before them unpacked, for
+	// cursors that follow the log, and packStep how many are examined in one go.
 	unpackedEvents = 256
 	packStep       = 256
+	// unsettledEvents is how many of the last events leave their own versions unpacked: these are
+	// likely to be superseded soon.
+	unsettledEvents = 4 << 10
 )
 
-// The packer packs the versions in history, see mvcc.Packer. Its goroutine follows the log some way
-// behind, so that it does not meet writers or close followers.
+// The packer packs the versions in history, and those that have not been superseded for some time,
+// see mvcc.Packer. Its goroutine follows the log some way behind, so that it does not meet writers
+// or close followers.
 type packer struct {
 	published *published
 	bell      chan struct{}
 	quit      chan struct{}
 	done      chan struct{}
-	// next is the first event whose predecessor has not been examined.
-	next   int64
+	// next is the first event whose predecessor has not been examined, and settled the first one
+	// that has not itself.
+	next, settled int64
+	// loaded: the keys in the tree from the key from on, whose events are not in the log, have not
+	// been examined.
+	loaded bool
+	from   string
 	packer mvcc.Packer
 }
 
 func startPacker(p *published) *packer {
-	k := &packer{published: p, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	k := &packer{published: p, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}), loaded: true}
 	go k.run()
 	return k
 }
@@ -54,16 +63,27 @@ func (p *packer) run() {
 	}
 }
 
-// pass packs all events but the last unpackedEvents. It reads the state again for each packStep of
-// them: a state of before a compaction would keep the versions that the compaction removed.
+// pass packs what is old enough. It reads the state again for each packStep: a state of before a
+// compaction would keep the versions that the compaction removed.
 func (p *packer) pass() {
 	for p.step() {
+		select {
+		case <-p.quit:
+			return
+		default:
+		}
 	}
 }
 
-// step packs at most packStep events, and reports whether there are more.
+// step examines some of the log and of the tree, and reports whether there is more.
 func (p *packer) step() bool {
-	log := p.published.state.Load().log
+	st := p.published.state.Load()
+	more := p.pack(st.log)
+	more = p.settle(st) || more
+	return p.load(st) || more
+}
+
+func (p *packer) pack(log mvcc.Log) bool {
 	p.next = max(p.next, log.First)
 	end := log.End - unpackedEvents
 	for last := min(p.next+packStep, end); p.next < last; p.next++ {
@@ -71,4 +91,37 @@ func (p *packer) step() bool {
 		p.packer.Pack(v.Prev.Load(), v)
 	}
 	return p.next < end
+}
+
+func (p *packer) settle(st *state) bool {
+	p.settled = max(p.settled, st.log.First)
+	end := st.log.End - unsettledEvents
+	for last := min(p.settled+packStep, end); p.settled < last; p.settled++ {
+		v := st.log.At(p.settled)
+		if e, ok := st.tree.Get(v.KV().Key); ok && e.Head.Load() == v {
+			p.packer.PackSibling(v)
+		}
+	}
+	return p.settled < end
+}
+
+// load examines the keys that were not in the log when the store was opened.
+func (p *packer) load(st *state) bool {
+	if !p.loaded {
+		return false
+	}
+	n := 0
+	p.loaded = false
+	st.tree.Ascend(p.from, func(key string, e *mvcc.Entry) bool {
+		if n == packStep {
+			p.loaded, p.from = true, key
+			return false
+		}
+		n++
+		if v := e.Head.Load(); v.KV().ModRevision <= st.compacted {
+			p.packer.PackSibling(v)
+		}
+		return true
+	})
+	return p.loaded
 }

@@ -136,7 +136,7 @@ func (h *handedList) Close(error) { h.done(h.bytes) }
 func worthGzip(w represent.Walk) bool {
 	size := 0
 	for o := range w.Items() {
-		if size += len(o.Value()); size >= respond.GzipFrom {
+		if size += o.Size(); size >= respond.GzipFrom {
 			return true
 		}
 	}

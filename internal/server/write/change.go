@@ -48,7 +48,7 @@ func (c *Operation) Modify(name string, ch Change) (w *Written, created bool, er
 		if err != nil {
 			return nil, false, apistatus.UnreadableForUpdate(err)
 		}
-		w, lost, err := c.attempt(name, now, &ch)
+		w, lost, err := c.attempt(name, now.Unpacked(), &ch)
 		if err != nil || !lost {
 			return w, now == nil, err
 		}

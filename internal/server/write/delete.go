@@ -86,6 +86,7 @@ type removal struct {
 
 // removal plans the effect of a delete on an object and asks admission about it.
 func (c *Operation) removal(now *watchcache.Object, opts *metav1.DeleteOptions, admit bool) (*removal, error) {
+	now = now.Unpacked()
 	obj, err := c.Decode(now)
 	if err != nil {
 		return nil, err

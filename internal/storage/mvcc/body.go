@@ -13,10 +13,11 @@ import (
 // Most of history are states of the same objects, each much like the next. So the value of a
 // version that was superseded some time ago is packed: its body is replaced by one that holds only
 // the difference to the body of the version after it, some hundred bytes instead of some thousand.
-// A reader gets the whole value, and a value once returned does not change.
+// A reader gets the whole value, and a value once returned does not change. The value of a version
+// that has not been superseded for some time is packed, too, as its difference to that of a similar key.
 type body struct {
 	kv storage.KeyValue
-	// base is the place of the body after this one, if the value is packed.
+	// base is the place of the body after this one, or of a similar one, if the value is packed.
 	base *atomic.Pointer[body]
 }
 

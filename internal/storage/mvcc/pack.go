@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"bytes"
+	"sync/atomic"
 
 	"fairlead.dev/internal/delta"
 )
@@ -15,7 +16,10 @@ const (
 )
 
 // A Packer packs versions: one goroutine at a time may use it.
-type Packer struct{ scratch []byte }
+type Packer struct {
+	scratch  []byte
+	siblings delta.Siblings[*atomic.Pointer[body]]
+}
 
 // Pack packs a version, which may be nil, against the next one, if that makes it much smaller.
 func (p *Packer) Pack(v, next *Version) {
@@ -33,4 +37,26 @@ func (p *Packer) Pack(v, next *Version) {
 	kv := b.kv
 	kv.Value = bytes.Clone(p.scratch)
 	v.body.Store(&body{kv: kv, base: &next.body})
+}
+
+// PackSibling packs a version, which may be nil, against one of a similar key, if there is one.
+func (p *Packer) PackSibling(v *Version) {
+	if v == nil || v.Deleted {
+		return
+	}
+	b := v.body.Load()
+	if b.base != nil {
+		return
+	}
+	d, base, ok := p.siblings.Find(b.kv.Key, b.kv.Value, func() *atomic.Pointer[body] {
+		base := &atomic.Pointer[body]{} // the version itself may be packed later, and its base is never
+		base.Store(b)
+		return base
+	})
+	if !ok {
+		return
+	}
+	kv := b.kv
+	kv.Value = d
+	v.body.Store(&body{kv: kv, base: base})
 }

@@ -33,6 +33,9 @@ type History struct {
 // other histories have other successors.
 func (h *History) Share(upTo storage.Revision) { h.shared = max(h.shared, upTo) }
 
+// Shared returns the revision of Share.
+func (h *History) Shared() storage.Revision { return h.shared }
+
 // Floor returns the revision after which all changes are kept.
 func (h *History) Floor() storage.Revision { return h.floor }
 

@@ -2,6 +2,7 @@ package object
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -18,6 +19,35 @@ type attributes struct {
 }
 
 type label struct{ key, value string }
+
+// copied returns a copy that does not share the object's memory. It shares the strings that it has in common with another
+// object's attributes.
+func (f *attributes) copied(other *attributes) *attributes {
+	c := &attributes{uid: strings.Clone(f.uid), labels: slices.Clone(f.labels), fields: slices.Clone(f.fields)}
+	if slices.Equal(f.labels, other.labels) {
+		c.labels = other.labels
+	} else {
+		for i := range c.labels {
+			of := label{}
+			if i < len(other.labels) {
+				of = other.labels[i]
+			}
+			c.labels[i] = label{cloneUnless(of.key, c.labels[i].key), cloneUnless(of.value, c.labels[i].value)}
+		}
+	}
+	for i := range c.fields {
+		c.fields[i] = cloneUnless(other.fields[i], c.fields[i])
+	}
+	return c
+}
+
+// cloneUnless returns have if it equals s, and otherwise a copy of s.
+func cloneUnless(have, s string) string {
+	if have == s {
+		return have
+	}
+	return strings.Clone(s)
+}
 
 // Has, Get and Lookup implement labels.Labels.
 func (f *attributes) Has(key string) bool {

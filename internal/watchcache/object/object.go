@@ -23,11 +23,14 @@ type Object struct {
 
 // A body is an object's key, revisions and value. The history holds states of the same objects,
 // each much like the next. So an object that was replaced some time ago is packed: its new body
-// holds only its difference to its successor, and a reader restores the value from both.
+// holds only its difference to its successor, and a reader restores the value from both. An object
+// that has not been replaced for some time is packed as its difference to a similar object.
 type body struct {
 	kv *storage.KeyValue
-	// base is the successor, if kv.Value is packed.
+	// base is the successor or the similar object, if kv.Value is packed.
 	base *Object
+	// attributes, if not nil, are the object's, in memory of their own.
+	attributes *attributes
 }
 
 func (o *Object) kv() *storage.KeyValue { return o.body.Load().kv }
@@ -36,11 +39,23 @@ func (b *body) value() []byte {
 	if b.base == nil {
 		return b.kv.Value
 	}
-	value, err := delta.Apply(b.base.Value(), b.kv.Value)
+	return b.restore(nil)
+}
+
+// restore appends the value, which is packed.
+func (b *body) restore(dst []byte) []byte {
+	dst, err := delta.AppendText(dst, b.base.Value(), b.kv.Value)
 	if err != nil {
 		panic(fmt.Sprintf("%s at revision %d: %v", b.kv.Key, b.kv.ModRevision, err))
 	}
-	return value
+	return dst
+}
+
+func (b *body) size() int {
+	if b.base == nil {
+		return len(b.kv.Value)
+	}
+	return delta.Size(b.kv.Value)
 }
 
 // New reads a stored key. It fails if the value is not a JSON object, if its metadata is not one, or
@@ -104,13 +119,21 @@ func (o *Object) CreateRevision() storage.Revision { return o.kv().CreateRevisio
 // Value returns the object as stored, JSON without a resource version. It must not be changed.
 func (o *Object) Value() []byte { return o.body.Load().value() }
 
+// Size returns the length of Value.
+func (o *Object) Size() int { return o.body.Load().size() }
+
 // AppendJSON appends the object with its resource version.
 func (o *Object) AppendJSON(dst []byte) []byte { return o.AppendJSONAt(dst, o.Revision()) }
 
 // AppendJSONAt appends the object with another resource version: a deletion shows the last state at
 // the deletion's revision.
 func (o *Object) AppendJSONAt(dst []byte, rev storage.Revision) []byte {
-	return o.splice.insert(dst, o.Value(), rev)
+	b := o.body.Load()
+	if b.base == nil {
+		return o.splice.insert(dst, b.kv.Value, rev)
+	}
+	from := len(dst)
+	return o.splice.insertInto(b.restore(dst), from, rev)
 }
 
 // Readable reports whether the object's value can be read.

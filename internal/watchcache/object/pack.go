@@ -17,6 +17,9 @@ const (
 // A Packed is the packed value of an object, for SetPacked.
 type Packed body
 
+// Siblings has the bases of a kind's objects.
+type Siblings = delta.Siblings[*Object]
+
 // Pack returns the object's value as its difference to its successor's; nil if that would not be
 // much smaller. It uses scratch.
 func Pack(o, next *Object, scratch *[]byte) *Packed {
@@ -28,14 +31,48 @@ func Pack(o, next *Object, scratch *[]byte) *Packed {
 	if len(*scratch) > len(kv.Value)/2 {
 		return nil
 	}
-	return &Packed{withValue(kv, bytes.Clone(*scratch)), next}
+	return &Packed{kv: withValue(kv, bytes.Clone(*scratch)), base: next}
 }
 
-// SetPacked replaces the object's value by the packed one. Its attributes go too, since they share
-// the memory of the value.
+// PackSibling returns the object's value as its difference to that of a similar object; nil without one.
+// The object's attributes stay.
+func PackSibling(o *Object, siblings *Siblings) *Packed {
+	b := o.body.Load()
+	if b.base != nil || !Readable(o) {
+		return nil
+	}
+	d, base, ok := siblings.Find(b.kv.Key, b.kv.Value, func() *Object {
+		// The object itself may be packed later, and its base is never.
+		base := &Object{kind: o.kind, splice: o.splice}
+		base.body.Store(b)
+		return base
+	})
+	if !ok {
+		return nil
+	}
+	return &Packed{withValue(b.kv, d), base, o.read().copied(base.read())}
+}
+
+// SetPacked replaces the object's value by the packed one. Its attributes go too, unless the Packed has
+// them, since they share the memory of the value.
 func SetPacked(o *Object, p *Packed) {
 	o.body.Store((*body)(p))
 	o.attributes.Store(nil)
+}
+
+// Unpacked returns the object, or if it is packed, a copy with its value restored, for a reader that
+// needs the value several times.
+func (o *Object) Unpacked() *Object {
+	if o == nil {
+		return nil
+	}
+	b := o.body.Load()
+	if b.base == nil {
+		return o
+	}
+	whole := &Object{kind: o.kind, splice: o.splice}
+	whole.body.Store(&body{kv: withValue(b.kv, b.value()), attributes: b.attributes})
+	return whole
 }
 
 // StoredSize returns the size of the object's value as it is held, packed or not.

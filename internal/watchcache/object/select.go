@@ -34,11 +34,14 @@ func (o *Object) field(name string) (string, bool) {
 // read scans the object when its attributes are first needed. Two concurrent readers may both scan
 // it, with the same result.
 func (o *Object) read() *attributes {
+	b := o.body.Load()
+	if b.attributes != nil {
+		return b.attributes
+	}
 	f := o.attributes.Load()
 	if f != nil {
 		return f
 	}
-	b := o.body.Load()
 	value := b.value()
 	if !Readable(o) {
 		value = nil

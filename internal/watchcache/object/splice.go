@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"fairlead.dev/internal/codec/jsonscan"
@@ -141,7 +142,18 @@ func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, 
 
 // insert appends the value with a resource version.
 func (s splice) insert(dst, value []byte, rev storage.Revision) []byte {
-	dst = append(dst, value[:s.at]...)
+	dst = s.appendVersion(append(dst, value[:s.at]...), rev)
+	return append(dst, value[s.at:]...)
+}
+
+// insertInto inserts a resource version into the value that begins at dst[from].
+func (s splice) insertInto(dst []byte, from int, rev storage.Revision) []byte {
+	var version [64]byte
+	return slices.Insert(dst, from+int(s.at), s.appendVersion(version[:0], rev)...)
+}
+
+// appendVersion appends what must be inserted.
+func (s splice) appendVersion(dst []byte, rev storage.Revision) []byte {
 	if s.kind >= intoObject {
 		dst = append(dst, `"metadata":{`...)
 	}
@@ -154,5 +166,5 @@ func (s splice) insert(dst, value []byte, rev storage.Revision) []byte {
 	if s.kind == intoMetadata || s.kind == intoObject {
 		dst = append(dst, ',')
 	}
-	return append(dst, value[s.at:]...)
+	return dst
 }

@@ -1,0 +1,116 @@
+package local
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead.dev/storage"
+)
+
+// TestSettled checks that keys that have not changed for a while, in the log or loaded from the disk, are held as
+// differences to similar ones, and are read, replaced and deleted as others.
+func TestSettled(t *testing.T) {
+	dir, ctx := t.TempDir(), t.Context()
+	text := strings.Repeat("a line of what is always the same, ", 60)
+	value := func(i, n int) string { return fmt.Sprintf("%s%d%s%d", text, i, text[:i%700], n*n) }
+	const keys = unsettledEvents + 2*packStep
+	want := map[string]string{}
+	var s *Store
+	open := func() {
+		var err error
+		if s, err = Open(dir, Options{History: -1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put := func(i, n int) {
+		key := fmt.Sprint("/pods/web-", i)
+		want[key] = value(i, n)
+		if _, err := s.Commit(ctx, storage.Txn{Then: []storage.Op{{Type: storage.Put, Key: key, Value: []byte(want[key])}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(least int) {
+		t.Helper()
+		(&packer{published: &s.published, loaded: true}).pass()
+		r, err := s.Range(ctx, storage.RangeRequest{Start: "/pods/", End: storage.NoEnd})
+		if err != nil || len(r.KVs) != len(want) {
+			t.Fatalf("%d keys, want %d: %v", len(r.KVs), len(want), err)
+		}
+		tree, packed := s.published.state.Load().tree, 0
+		for _, kv := range r.KVs {
+			if string(kv.Value) != want[kv.Key] {
+				t.Fatalf("%s is %.60q, want %.60q", kv.Key, kv.Value, want[kv.Key])
+			}
+			e, _ := tree.Get(kv.Key)
+			if v := e.Head.Load(); v.ValueSize() != len(kv.Value) {
+				t.Fatalf("%s has the size %d, want %d", kv.Key, v.ValueSize(), len(kv.Value))
+			} else if len(v.KV().Value) < len(kv.Value)/4 {
+				packed++
+			}
+		}
+		if packed < least {
+			t.Errorf("%d keys are packed, want %d", packed, least)
+		}
+	}
+	open()
+	for i := range keys {
+		put(i, i)
+	}
+	check(packStep)
+	for i := range packStep {
+		put(i, i+1)
+	}
+	if _, err := s.Commit(ctx, storage.Txn{Then: []storage.Op{{Type: storage.Delete, Key: "/pods/web-7"}}}); err != nil {
+		t.Fatal(err)
+	}
+	delete(want, "/pods/web-7")
+	check(packStep)
+	if err := s.Compact(ctx, s.Revision()); err != nil {
+		t.Fatal(err)
+	}
+	check(packStep)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open()
+	defer s.Close()
+	check(keys - 10) // the log is compacted, and a few keys are bases
+	if size := s.published.state.Load().live; size.Keys != int64(len(want)) || size.Bytes != bytesOf(want) {
+		t.Errorf("the store counts %+v, want %d keys of %d bytes", size, len(want), bytesOf(want))
+	}
+}
+
+func bytesOf(values map[string]string) (n int64) {
+	for key, value := range values {
+		n += int64(len(key) + len(value))
+	}
+	return n
+}
+
+// TestSettledDuringWrites packs while keys are replaced and read.
+func TestSettledDuringWrites(t *testing.T) {
+	s, err := Open("", Options{InMemory: true, History: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	text := strings.Repeat("a line of what is always the same, ", 30)
+	for n := range 3 * unsettledEvents {
+		key := fmt.Sprint("/pods/web-", n%1000)
+		if n%17 == 0 {
+			key = fmt.Sprint("/pods/web-", n%10)
+		}
+		if _, err := s.Commit(t.Context(), storage.Txn{Then: []storage.Op{{Type: storage.Put, Key: key, Value: fmt.Append([]byte(text), key, n)}}}); err != nil {
+			t.Fatal(err)
+		}
+		if n%100 != 0 {
+			continue
+		}
+		r, err := s.Range(t.Context(), storage.RangeRequest{Start: "/pods/", End: storage.NoEnd})
+		if err != nil || slices.ContainsFunc(r.KVs, func(kv *storage.KeyValue) bool { return !strings.HasPrefix(string(kv.Value), text+kv.Key) }) {
+			t.Fatalf("a key has the value of another one, or %v", err)
+		}
+	}
+}
