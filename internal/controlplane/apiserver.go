@@ -334,7 +334,7 @@ func reviews(d review.Deps) map[schema.GroupResource]server.CreateFunc {
 	all := map[schema.GroupResource]server.CreateFunc{}
 	for gr, f := range review.All(d) {
 		all[gr] = func(ctx context.Context, r *server.CreateRequest) (runtime.Object, error) {
-			return f(ctx, r.User, r.Namespace, r.Object)
+			return f(auth.WithWarn(ctx, r.Warn), r.User, r.Namespace, r.Object)
 		}
 	}
 	return all
