@@ -317,6 +317,9 @@ func (cp *ControlPlane) serve() error {
 	ctx, stop := context.WithCancel(context.Background())
 	cp.serving, ctx = errgroup.WithContext(ctx)
 	cp.stopServing, cp.failed = stop, ctx.Done()
+	if err := cp.serveDebug(ctx); err != nil {
+		return err
+	}
 	cp.serving.Go(func() error { return cp.server.Run(ctx) })
 	cp.serving.Go(func() error { return cp.extensions.Run(ctx) })
 	cp.serving.Go(func() error { return cp.services.Run(ctx) })

@@ -14,7 +14,6 @@ var ignoredFlags = map[string][]string{
 		"allow-metric-labels", "allow-metric-labels-manifest", "disabled-metrics",
 		"show-hidden-metrics-for-version",
 	},
-	"profiles are served at the server's own port": {"debug-socket-path"},
 	"the log is written to stderr at once": {
 		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream",
 	},
