@@ -317,7 +317,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if c.Admission, err = options.plugins(c, s, own, c.Authorizer, rules); err != nil {
 		return err
 	}
-	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Types: creds.authorizers.Types, Policy: grants.Policy, Tokens: verifier})
+	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Types: creds.authorizers.Types, ABAC: creds.authorizers.Rules, Policy: grants.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
 	}

@@ -51,12 +51,7 @@ type fixedFlag struct {
 	reason string // why others are refused
 }
 
-const (
-	noABAC = "the server has no authorizer ABAC"
-)
-
 var fixedFlags = map[string]fixedFlag{
-	"authorization-policy-file":   {[]string{""}, noABAC},
 	"egress-selector-config-file": {[]string{""}, "the server connects to nodes, webhooks and etcd directly"},
 	"service-account-lookup":      {[]string{"true"}, "the server always asks whether a token's objects exist"},
 	"storage-backend":             {[]string{"", "etcd3"}, "the store is the embedded one, or etcd by version 3 of its API"},
