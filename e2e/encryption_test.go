@@ -11,14 +11,18 @@ import (
 	"testing"
 )
 
-// encryptionFile writes an EncryptionConfiguration that encrypts Secrets with a key of one repeated letter.
-func encryptionFile(t *testing.T, letter string) string {
+// encryptionFile writes an EncryptionConfiguration that encrypts Secrets with the first of keys, each of one repeated letter,
+// and decrypts them with all.
+func encryptionFile(t *testing.T, letters ...string) string {
 	t.Helper()
+	var keys []string
+	for _, letter := range letters {
+		keys = append(keys, `{name: `+letter+`, secret: `+base64.StdEncoding.EncodeToString([]byte(strings.Repeat(letter, 32)))+`}`)
+	}
 	file := filepath.Join(t.TempDir(), "encryption.yaml")
-	key := base64.StdEncoding.EncodeToString([]byte(strings.Repeat(letter, 32)))
 	text := `apiVersion: apiserver.config.k8s.io/v1
 kind: EncryptionConfiguration
-resources: [{resources: [secrets], providers: [{secretbox: {keys: [{name: ` + letter + `, secret: ` + key + `}]}}]}]
+resources: [{resources: [secrets], providers: [{secretbox: {keys: [` + strings.Join(keys, ", ") + `]}}]}]
 `
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -295,7 +295,7 @@ func TestKubeAPIServerRefused(t *testing.T) {
 		{"--no-such-flag", "unknown flag: --no-such-flag", 2},
 		{"--egress-selector-config-file=egress.yaml", "--egress-selector-config-file=egress.yaml: not supported", 2},
 		{"--oidc-issuer-url=https://idp.example.com", "oidc-issuer-url and oidc-client-id must be specified together", 1},
-		{"--authorization-mode=ABAC", "--authorization-mode=ABAC: want AlwaysAllow, AlwaysDeny, Node, RBAC or Webhook", 1},
+		{"--authorization-mode=ABAC", "--authorization-mode=ABAC and --authorization-policy-file: want both or neither", 1},
 		{"--enable-admission-plugins=Nonsense", `enable-admission-plugins plugin "Nonsense" is unknown`, 1},
 		{"--disable-admission-plugins=Nonsense", `disable-admission-plugins plugin "Nonsense" is unknown`, 1},
 		{"--feature-gates=Nonsense=true", "unrecognized feature gate: Nonsense", 1},

@@ -68,7 +68,7 @@ func TestServerFlags(t *testing.T) {
 // TestServerFlagErrors: a flag with a wrong value is named, and the exit code is that of wrong usage.
 func TestServerFlagErrors(t *testing.T) {
 	for _, c := range []struct{ flags, want string }{
-		{"--authorization-mode=Nobody", "--authorization-mode=Nobody: want AlwaysAllow"},
+		{"--authorization-mode=Nobody", "--authorization-mode=Nobody: want ABAC"},
 		{"--authorization-mode=Webhook", "--authorization-webhook-config-file"},
 		{"--tls-cert-file=server.crt", "--tls-private-key-file"},
 		{"--service-cluster-ip-range=10.20.0.0", "is not a valid cidr"},

@@ -48,8 +48,11 @@ func (c *serving) identify() (*auth.User, error) {
 	if c.HTTP.TLS != nil && len(c.HTTP.TLS.PeerCertificates) > 0 {
 		c.Access.Certificate(c.HTTP.TLS.PeerCertificates[0].NotAfter)
 	}
-	start := time.Now()
-	user, ok, err := c.s.cfg.Authenticator.Authenticate(c.HTTP)
+	start, r := time.Now(), c.HTTP
+	if r.Header["Authorization"] != nil || r.Header["Sec-Websocket-Protocol"] != nil { // a token, which may be one to warn about
+		r = r.WithContext(auth.WithWarn(r.Context(), func(text string) { c.Warn(text) }))
+	}
+	user, ok, err := c.s.cfg.Authenticator.Authenticate(r)
 	if err != nil || !ok {
 		c.Access.Authenticated("", err, start)
 		return nil, err

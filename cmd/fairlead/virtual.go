@@ -71,6 +71,8 @@ func (f *serveFlags) checkClock() error {
 		return errors.New("--clock=virtual needs --in-memory: a store on disk or in etcd would go back in time at the next start")
 	case f.options.EtcdListen != "":
 		return errors.New("--clock=virtual excludes --etcd-listen")
+	case f.options.DebugSocket.Path != "":
+		return errors.New("--clock=virtual excludes --debug-socket-path")
 	case f.otlp.endpoint != "":
 		return errors.New("--clock=virtual excludes --otlp-endpoint")
 	case f.options.NodeGroups != nil:

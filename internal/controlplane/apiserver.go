@@ -165,7 +165,7 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 				addressResource: func(ctx context.Context, _ storage.Revision) { addresses.run(ctx) },
 			}
 			c.Others = services
-			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(o.fairness(), services.Registered)...)
+			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(o.fairness(), o.API.Enabled(serverLeaseGate), services.Registered)...)
 			return nil
 		},
 	}
@@ -317,7 +317,7 @@ func guard(c *server.Config, s *server.Server, options Options, creds credential
 	if c.Admission, err = options.plugins(c, s, own, c.Authorizer, rules); err != nil {
 		return err
 	}
-	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Types: creds.authorizers.Types, Policy: grants.Policy, Tokens: verifier})
+	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Types: creds.authorizers.Types, ABAC: creds.authorizers.Rules, Policy: grants.Policy, Tokens: verifier})
 	c.Subresources = map[server.Subresource]server.CreateFunc{
 		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
 	}
@@ -334,7 +334,7 @@ func reviews(d review.Deps) map[schema.GroupResource]server.CreateFunc {
 	all := map[schema.GroupResource]server.CreateFunc{}
 	for gr, f := range review.All(d) {
 		all[gr] = func(ctx context.Context, r *server.CreateRequest) (runtime.Object, error) {
-			return f(ctx, r.User, r.Namespace, r.Object)
+			return f(auth.WithWarn(ctx, r.Warn), r.User, r.Namespace, r.Object)
 		}
 	}
 	return all

@@ -12,11 +12,13 @@ import (
 // loadAuthorizers loads the authorizers of the file, or those of the options.
 func (c *credentials) loadAuthorizers(a *Access) (err error) {
 	if a.AuthorizationConfigFile == "" {
-		c.authorizers, err = chain.OfModes(a.Authorization)
-		return err
+		if c.authorizers, err = chain.OfModes(a.Authorization); err != nil {
+			return OptionError{err}
+		}
+		return nil
 	}
 	c.reloads.follow("authorization", func(context.Context) error { return c.authorizers.Reload() }, a.AuthorizationConfigFile)
-	if c.authorizers, err = chain.FromFile(a.AuthorizationConfigFile, serverID()); err != nil {
+	if c.authorizers, err = chain.FromFile(a.AuthorizationConfigFile, a.Authorization.PolicyFile, serverID()); err != nil {
 		return optionErrorf("--authorization-config: %w", err)
 	}
 	return nil

@@ -61,6 +61,8 @@ type ControlPlane struct {
 	credentials credentials
 	// auditor records the requests; nil without an audit log.
 	auditor *server.Auditor
+	// lease is that of the API server; nil without one.
+	lease *serverLease
 	// spans is where spans of requests go; nil for requests that are not recorded.
 	spans spans.Provider
 	served
@@ -204,6 +206,9 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 		cp.serving.Go(func() error { return cp.socket.serve(etcdserver.Config{Store: cp.store, Log: o.Log}) })
 	}
 	o.progress("Kubeconfig", cp.KubeconfigPath())
+	if err := cp.keepLease(); err != nil {
+		return err
+	}
 	return cp.startClients()
 }
 
@@ -312,6 +317,9 @@ func (cp *ControlPlane) serve() error {
 	ctx, stop := context.WithCancel(context.Background())
 	cp.serving, ctx = errgroup.WithContext(ctx)
 	cp.stopServing, cp.failed = stop, ctx.Done()
+	if err := cp.serveDebug(ctx); err != nil {
+		return err
+	}
 	cp.serving.Go(func() error { return cp.server.Run(ctx) })
 	cp.serving.Go(func() error { return cp.extensions.Run(ctx) })
 	cp.serving.Go(func() error { return cp.services.Run(ctx) })

@@ -2,11 +2,7 @@ package controlplane
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"errors"
-	"os"
-	"strings"
 
 	"fairlead.dev/internal/reload"
 	"fairlead.dev/internal/resource/builtin"
@@ -65,16 +61,6 @@ func (cp *ControlPlane) loadKeys() (err error) {
 	}
 	cp.keys, err = o.Encryption.LoadKeys(prefix)
 	return err
-}
-
-// serverID is the name that kube-apiserver would have on this machine.
-func serverID() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	sum := sha256.Sum256([]byte(host))
-	return "apiserver-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
 }
 
 // encryptedStore is a store with encrypted values.

@@ -17,7 +17,7 @@ import (
 )
 
 // upstreamChecks are the checks of kube-apiserver 1.36.3, without those of parts that this
-// server does not have: leases of API servers, peer endpoints, and a loopback
+// server does not have: peer endpoints, and a loopback
 // certificate. The prefix "readyz " marks checks of /readyz alone.
 const upstreamChecks = `ping
 log
@@ -34,6 +34,8 @@ poststarthook/start-apiextensions-controllers
 poststarthook/crd-informer-synced
 poststarthook/start-system-namespaces-controller
 poststarthook/start-cluster-authentication-info-controller
+poststarthook/start-kube-apiserver-identity-lease-controller
+poststarthook/start-kube-apiserver-identity-lease-garbage-collector
 poststarthook/storage-readiness
 poststarthook/start-legacy-token-tracking-controller
 poststarthook/start-service-ip-repair-controllers

@@ -76,6 +76,8 @@ type Options struct {
 	Flags map[string]string
 	// Debug serves the paths below /debug/, which only users with a rule for them reach; nil leaves them out.
 	Debug http.Handler
+	// DebugSocket serves debugging to this user.
+	DebugSocket DebugSocket
 	// EtcdListen is where the store is served as etcd: a TCP address, or unix:// and the
 	// path of a socket that only this user may connect to; "" for nowhere.
 	EtcdListen string

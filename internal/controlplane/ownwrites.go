@@ -21,11 +21,16 @@ type ownWrites struct {
 	secrets    client.Resource[*corev1.Secret]
 }
 
-func newOwnWrites(s *server.Server) (ownWrites, error) {
-	c, err := client.New(&rest.Config{
+// ownClient returns a client of the server's own user. Its user agent makes kube-apiserver the manager of what it writes.
+func ownClient(s *server.Server) (*client.Client, error) {
+	return client.New(&rest.Config{
 		Host:      "http://fairlead.in-process",
 		Transport: server.Transport(s, auth.Authenticated(&auth.User{Name: serverUser, Groups: []string{auth.MastersGroup}})),
-	}, client.Options{UserAgent: "fairlead/" + Version() + " (" + serverUser + ")"})
+	}, client.Options{UserAgent: "kube-apiserver/" + Version() + " (" + serverUser + ")"})
+}
+
+func newOwnWrites(s *server.Server) (ownWrites, error) {
+	c, err := ownClient(s)
 	if err != nil {
 		return ownWrites{}, err
 	}

@@ -28,8 +28,8 @@ func (s *stages) reach(to stage) { s.reached.Store(int32(to)) }
 var errNotFinished = errors.New("not finished")
 
 // hooks are the checks, in kube-apiserver's order, without the hooks that have no
-// counterpart here: the leases of API servers, and certificate refresh.
-func (s *stages) hooks(fairness bool, registered func() error) (list []server.Check) {
+// counterpart here: those of peer endpoints, and certificate refresh.
+func (s *stages) hooks(fairness, leased bool, registered func() error) (list []server.Check) {
 	type hook struct {
 		name  string
 		after stage
@@ -37,6 +37,10 @@ func (s *stages) hooks(fairness bool, registered func() error) (list []server.Ch
 	limits := []hook{{"max-in-flight-filter", assembled}}
 	if fairness {
 		limits = []hook{{"priority-and-fairness-config-consumer", bootstrapped}, {"priority-and-fairness-filter", assembled}}
+	}
+	var leases []hook
+	if leased {
+		leases = []hook{{"start-kube-apiserver-identity-lease-controller", working}, {"start-kube-apiserver-identity-lease-garbage-collector", working}}
 	}
 	for _, h := range slices.Concat([]hook{
 		{"start-apiserver-admission-initializer", assembled},
@@ -48,6 +52,7 @@ func (s *stages) hooks(fairness bool, registered func() error) (list []server.Ch
 		{"crd-informer-synced", assembled},
 		{"start-system-namespaces-controller", bootstrapped},
 		{"start-cluster-authentication-info-controller", bootstrapped},
+	}, leases, []hook{
 		{"storage-readiness", assembled},
 		{"start-legacy-token-tracking-controller", bootstrapped},
 		{"start-service-ip-repair-controllers", repaired},

@@ -203,6 +203,7 @@ func TestAuthorizationConfigReload(t *testing.T) {
 		"a broken file":           []byte("{"),
 		"a file without RBAC":     authorizationConfig(t, map[string]any{"type": "AlwaysDeny", "name": "alwaysdeny"}),
 		"a file with Node":        authorizationConfig(t, rbacAuthorizer, map[string]any{"type": "Node", "name": "node"}),
+		"a file with ABAC":        authorizationConfig(t, rbacAuthorizer, map[string]any{"type": "ABAC", "name": "abac"}),
 		"an empty list":           authorizationConfig(t),
 		"an authorizer by chance": authorizationConfig(t, map[string]any{"type": "Chance", "name": "chance"}, rbacAuthorizer),
 	} {
@@ -237,7 +238,7 @@ func TestAuthorizationConfigErrors(t *testing.T) {
 		{[]string{write()}, "authorizers: Required value: at least one authorization mode must be defined"},
 		{[]string{write(rbacAuthorizer, rbacAuthorizer)}, "authorizers[1].type: Duplicate value: \"RBAC\""},
 		{[]string{write(map[string]any{"type": "RBAC", "name": "roles"})}, "expected name rbac for authorizer RBAC instead of roles"},
-		{[]string{write(map[string]any{"type": "ABAC", "name": "abac"})}, "authorizers[0].type: Unsupported value: \"ABAC\""},
+		{[]string{write(map[string]any{"type": "ABAC", "name": "abac"})}, "authorization.yaml: open : no such file or directory"},
 		{[]string{write(open)}, "failurePolicy: Unsupported value: \"Open\": supported values: \"NoOpinion\", \"Deny\""},
 		{[]string{write(hook.authorizer("a", "Deny", "request."))}, "matchConditions[0].expression: Invalid value"},
 		{[]string{write(inCluster)}, "connectionInfo.type: want KubeConfigFile"},

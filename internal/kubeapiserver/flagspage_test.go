@@ -50,7 +50,6 @@ var flagNotes = map[string]string{
 	"kubernetes-service-node-port": "also of a Service that exists",
 	"etcd-servers":                 "without it, the embedded store",
 	"etcd-servers-overrides":       "Services and IPAddresses only together; excludes `--trace-events`",
-	"authorization-mode":           "without ABAC",
 	"disable-admission-plugins":    "the four plugins of certificates only together",
 }
 

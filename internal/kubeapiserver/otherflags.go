@@ -14,7 +14,6 @@ var ignoredFlags = map[string][]string{
 		"allow-metric-labels", "allow-metric-labels-manifest", "disabled-metrics",
 		"show-hidden-metrics-for-version",
 	},
-	"profiles are served at the server's own port": {"debug-socket-path"},
 	"the log is written to stderr at once": {
 		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream",
 	},
@@ -52,12 +51,7 @@ type fixedFlag struct {
 	reason string // why others are refused
 }
 
-const (
-	noABAC = "the server has no authorizer ABAC"
-)
-
 var fixedFlags = map[string]fixedFlag{
-	"authorization-policy-file":   {[]string{""}, noABAC},
 	"egress-selector-config-file": {[]string{""}, "the server connects to nodes, webhooks and etcd directly"},
 	"service-account-lookup":      {[]string{"true"}, "the server always asks whether a token's objects exist"},
 	"storage-backend":             {[]string{"", "etcd3"}, "the store is the embedded one, or etcd by version 3 of its API"},

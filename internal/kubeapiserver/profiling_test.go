@@ -1,7 +1,11 @@
 package kubeapiserver_test
 
 import (
+	"context"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -37,5 +41,50 @@ func TestProfiling(t *testing.T) {
 		if resp, text := send(t, c, http.MethodGet, base+path, nil, nil); resp.StatusCode != http.StatusNotFound {
 			t.Errorf("%s with --profiling=false: %s %s", path, resp.Status, text)
 		}
+	}
+}
+
+// TestDebugSocket: the socket serves profiles and the log's verbosity without credentials, also with --profiling=false, only
+// to this user, and ends with the server.
+func TestDebugSocket(t *testing.T) {
+	dir, err := os.MkdirTemp("", "debug") // t.TempDir is long
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "debug.sock")
+	old, err := net.Listen("unix", path) // as a crash leaves it
+	if err != nil {
+		t.Fatal(err)
+	}
+	old.(*net.UnixListener).SetUnlinkOnClose(false)
+	old.Close()
+	t.Run("served", func(t *testing.T) {
+		start(t, "--profiling=false", "--debug-socket-path="+path)("root-token")
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the socket: %v, %v", info, err)
+		}
+		c := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		}}}
+		defer c.CloseIdleConnections()
+		for _, r := range []struct {
+			method, path, body string
+			code               int
+			text               string
+		}{
+			{http.MethodGet, "/debug/pprof", "", http.StatusOK, "goroutine"},
+			{http.MethodGet, "/debug/pprof/goroutine?debug=1", "", http.StatusOK, "goroutine profile: total "},
+			{http.MethodPut, "/debug/flags/v", "0", http.StatusOK, "successfully set klog.logging.verbosity to 0\n"},
+			{http.MethodGet, "/api", "", http.StatusNotFound, "404 page not found\n"},
+		} {
+			resp, text := send(t, c, r.method, "http://debug"+r.path, strings.NewReader(r.body), nil)
+			if resp.StatusCode != r.code || !strings.Contains(text, r.text) {
+				t.Errorf("%s %s: %s %s, want %d %s", r.method, r.path, resp.Status, text, r.code, r.text)
+			}
+		}
+	})
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("after the server's end: %v", err)
 	}
 }

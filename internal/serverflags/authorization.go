@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-var authorizers = []string{chain.AlwaysAllow, chain.AlwaysDeny, chain.Node, chain.RBAC, chain.Webhook}
+var authorizers = []string{chain.ABAC, chain.AlwaysAllow, chain.AlwaysDeny, chain.Node, chain.RBAC, chain.Webhook}
 
 // authorization checks the flags of authorization.
 type authorization struct{ set *pflag.FlagSet }
@@ -24,6 +24,7 @@ func (f *authorization) register(set *pflag.FlagSet, a *controlplane.Access) {
 		m.Types = []string{chain.Node, chain.RBAC}
 	}
 	set.StringSliceVar(&m.Types, "authorization-mode", m.Types, "authorizers to ask, in this order: "+oneOf(authorizers))
+	set.StringVar(&m.PolicyFile, "authorization-policy-file", "", "file of the policies of the authorizer ABAC: each line is a Policy of abac.authorization.kubernetes.io/v1beta1 in JSON")
 	set.StringVar(&m.WebhookFile, "authorization-webhook-config-file", "", "kubeconfig of the authorization webhook")
 	set.StringVar(&m.WebhookVersion, "authorization-webhook-version", "v1beta1", "version of the webhook's SubjectAccessReviews")
 	set.DurationVar(&m.AllowedTTL, "authorization-webhook-cache-authorized-ttl", 5*time.Minute, "how long to keep the webhook's permissions")
@@ -52,6 +53,9 @@ func (f *authorization) complete(a *controlplane.Access) error {
 		if slices.Contains(m.Types[:i], mode) {
 			return fmt.Errorf("--authorization-mode: %s is there twice", mode)
 		}
+	}
+	if policies := slices.Contains(m.Types, chain.ABAC); policies != (m.PolicyFile != "") {
+		return errors.New("--authorization-mode=ABAC and --authorization-policy-file: want both or neither")
 	}
 	if webhook := slices.Contains(m.Types, chain.Webhook); webhook != (m.WebhookFile != "") {
 		return errors.New("--authorization-mode=Webhook and --authorization-webhook-config-file: want both or neither")

@@ -50,6 +50,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f.http2.register(set)
 	f.tokens.register(set, o)
 	f.profiling.Register(set)
+	registerDebugSocket(set, &o.DebugSocket)
 	f.log.Register(set)
 	set.DurationVar(&o.EventTTL, "event-ttl", time.Hour, "how long events are kept")
 	return f
@@ -89,6 +90,7 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 	}
 	o.CBOR = o.API.Enabled(cborGate)
 	o.Debug = f.profiling.Handler(f.log.SetVerbosity)
+	f.profiling.serveSocket(&o.DebugSocket, f.log.SetVerbosity)
 	if o.API.Later, err = laterAPIs(f.apis, o.API, f.emulation.forwardTyped); err != nil {
 		return err
 	}

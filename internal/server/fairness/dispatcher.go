@@ -30,6 +30,7 @@ type Dispatcher struct {
 	plan atomic.Pointer[plan]
 	// watches counts the open watches, which make writes wider.
 	watches watches
+	traffic *traffic
 
 	// ticking: the timer of the next adjustment is set.
 	ticking atomic.Bool
@@ -48,7 +49,7 @@ type Dispatcher struct {
 
 // New returns a dispatcher with the mandatory configuration.
 func New(o Options) *Dispatcher {
-	d := &Dispatcher{o: o, seed: maphash.MakeSeed()}
+	d := &Dispatcher{o: o, seed: maphash.MakeSeed(), traffic: newTraffic(time.Now())}
 	d.watches.count = map[watched]int{}
 	d.plan.Store(&plan{})
 	d.mu.adjusted = time.Now()
@@ -79,7 +80,10 @@ func (d *Dispatcher) Enter(ctx context.Context, r Request) (*Seat, Class, error)
 	f, flow := d.plan.Load().match(r.User, r.Info)
 	l := f.level
 	class := Class{f.uid, f.levelUID}
-	s := &Seat{level: l, arrival: time.Now(), watch: r.Info.Verb == "watch", user: r.User, info: r.Info, flow: flow}
+	s := &Seat{level: l, arrival: time.Now(), watch: r.Info.Verb == "watch", user: r.User, info: r.Info, flow: flow, traffic: d.traffic, kind: mutating}
+	if r.Info.ReadOnly() {
+		s.kind = readOnly
+	}
 	var hash uint64
 	if f.queues {
 		hash = f.hash ^ maphash.String(d.seed, flow)
@@ -89,6 +93,7 @@ func (d *Dispatcher) Enter(ctx context.Context, r Request) (*Seat, Class, error)
 	if err := l.enter(ctx, s, entry{f.name, hash, watchers, r.Patience}); err != nil {
 		return nil, class, err
 	}
+	s.traffic.add(executingPhase, s.kind, 1)
 	return s, class, nil
 }
 

@@ -584,3 +584,49 @@ func TestRequestDump(t *testing.T) {
 		}
 	})
 }
+
+// TestTraffic: requests that wait and that execute are observed by kind, as parts of the requests that may.
+func TestTraffic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := start(t, 10, shared(0, 8, 2, 50), flow("all", "shared", 100, "*"))
+		var seats []*fairness.Seat
+		for range 8 {
+			seats = append(seats, d.enter("ann"))
+		}
+		write := d.enter("update ann")
+		waits := d.queue("ann")
+		time.Sleep(time.Second)
+		for _, s := range seats {
+			s.Leave()
+		}
+		synctest.Wait()
+		(<-waits.seat).Leave()
+		write.Leave()
+		time.Sleep(3 * time.Second)
+		reg := prometheus.NewRegistry()
+		reg.MustRegister(d)
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		for _, f := range families {
+			if f.GetName() != "apiserver_flowcontrol_read_vs_write_current_requests" {
+				continue
+			}
+			for _, m := range f.GetMetric() {
+				if n := m.GetHistogram().GetSampleCount(); n != 4e9 {
+					t.Errorf("%v: %d observations in four seconds", m.GetLabel(), n)
+				}
+				got[m.GetLabel()[0].GetValue()+" "+m.GetLabel()[1].GetValue()] = m.GetHistogram().GetSampleSum() / 1e9
+			}
+		}
+		// Ten seats execute, and 8 queues hold 50 requests each.
+		want := map[string]float64{"executing readOnly": 0.8, "executing mutating": 0.1, "waiting readOnly": 1.0 / 400, "waiting mutating": 0}
+		for name, is := range want {
+			if v, ok := got[name]; !ok || v < is-1e-6 || v > is+1e-6 {
+				t.Errorf("%s: %v, want %v", name, v, is)
+			}
+		}
+	})
+}

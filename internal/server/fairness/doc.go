@@ -15,7 +15,7 @@
 //
 //  1. A Dispatcher may be used from any goroutine. A Seat belongs to its request; Leave may be called more than once.
 //  2. The configuration is an immutable plan behind a pointer; Set replaces it. A request keeps the level it has entered.
-//  3. The locks are Dispatcher.mu and then one level's. Neither is held while a request waits or runs.
+//  3. The locks are Dispatcher.mu and then one level's, or that of traffic. Neither is held while a request waits or runs.
 //  4. There is no goroutine. A timer adjusts the limits while requests come; after a period without any it is not set again,
 //     and the next request makes up for the periods that have passed.
 package fairness

@@ -110,6 +110,8 @@ func (l *level) enter(ctx context.Context, s *Seat, e entry) error {
 	if !wait {
 		return err
 	}
+	s.traffic.add(waitingPhase, s.kind, 1)
+	defer s.traffic.add(waitingPhase, s.kind, -1)
 	timer := time.NewTimer(e.patience)
 	defer timer.Stop()
 	select {

@@ -14,6 +14,7 @@ var (
 	widthBounds    = []float64{1, 2, 4, 8, 16, 32, 64, 100}
 	demandBounds   = []float64{0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6}
 	seatBounds     = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1}
+	trafficBounds  = []float64{0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1}
 	requestBounds  = []float64{0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1}
 )
 
@@ -47,6 +48,7 @@ var (
 	deviationDesc = family("demand_seats_stdev", "Standard deviation of the seats that a priority level could use, in the last adjustment period.")
 	smoothedDesc  = family("demand_seats_smoothed", "Smoothed demand for seats.")
 	targetDesc    = family("target_seats", "Seats in proportion to which the last adjustment divided them.")
+	trafficDesc   = prometheus.NewDesc("apiserver_flowcontrol_read_vs_write_current_requests", "Requests as a part of those that may wait, or execute at nominal limits, observed each nanosecond.", []string{"phase", "request_kind"}, nil)
 	fairDesc      = prometheus.NewDesc("apiserver_flowcontrol_seat_fair_frac", "Part of its target that each priority level can have.", nil, nil)
 
 	virtualDesc    = family("current_r", "Virtual time at the last change.")
@@ -71,6 +73,9 @@ func (d *Dispatcher) Collect(ch chan<- prometheus.Metric) {
 	fair := d.mu.fair
 	d.mu.Unlock()
 	ch <- prometheus.MustNewConstMetric(fairDesc, prometheus.GaugeValue, fair)
+	for _, m := range d.traffic.collect(t) {
+		ch <- m
+	}
 	for _, l := range d.plan.Load().levels {
 		l.mu.Lock()
 		metrics := l.mu.collect(t)

@@ -94,6 +94,13 @@ func (d *Dispatcher) digest(t time.Time) map[string]bool {
 	for name, l := range p.levels {
 		d.mu.nominal += l.configure(t, objects[name], d.o.Seats, shares, wanted[name] == nil)
 	}
+	waiting := 0
+	for _, c := range objects {
+		if limited := c.Spec.Limited; limited != nil && limited.LimitResponse.Queuing != nil {
+			waiting += int(limited.LimitResponse.Queuing.Queues * limited.LimitResponse.Queuing.QueueLengthLimit)
+		}
+	}
+	d.traffic.limit(t, waiting, d.mu.nominal)
 	p.compile(d.mu.schemas, wanted, d.seed)
 	d.adjust(t, p.levels)
 	d.plan.Store(p)

@@ -21,7 +21,10 @@ type Seat struct {
 	// ready is closed when a request that waits gets its seats.
 	ready chan struct{}
 	watch bool
-	left  atomic.Bool
+	// kind is the request's kind in traffic.
+	kind    int
+	traffic *traffic
+	left    atomic.Bool
 	// prev and next are those in the queue, or among the requests that run.
 	prev, next *Seat
 
@@ -34,6 +37,7 @@ type Seat struct {
 // Leave gives the seats back. Further calls have no effect.
 func (s *Seat) Leave() {
 	if s != nil && !s.left.Swap(true) {
+		s.traffic.add(executingPhase, s.kind, -1)
 		s.level.leave(s)
 	}
 }

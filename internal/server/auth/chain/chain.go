@@ -5,11 +5,11 @@
 //
 //   - Members of system:masters may do everything. For all others, authorizers are asked until one allows or denies the
 //     request.
-//   - A Chain says which authorizers are asked, and has the webhooks. The other authorizers depend on the server:
+//   - A Chain says which authorizers are asked, and has the webhooks and the policies of ABAC. The other authorizers depend on the server:
 //     [Chain.Authorizer] takes them.
 //   - After Reload of a changed file, the next request is decided by it. A file that cannot be used leaves the former one in
-//     force. Webhooks may come and go; authorizers of other types must stay, and those of types that depend on the server
-//     cannot come.
+//     force. Webhooks may come and go; authorizers of other types must stay, and only webhooks and authorizers that
+//     decide everything alike can come. The file of policies is read once.
 //
 // # Concurrency
 //
@@ -23,17 +23,20 @@ import (
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+	rbacv1 "k8s.io/api/rbac/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/apis/apiserver"
 	"k8s.io/apiserver/pkg/authorization/cel"
 
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/abac"
 	"fairlead.dev/internal/server/auth/webhook"
 )
 
 // The types of authorizers.
 const (
+	ABAC        = "ABAC"
 	AlwaysAllow = "AlwaysAllow"
 	AlwaysDeny  = "AlwaysDeny"
 	Node        = "Node"
@@ -45,6 +48,9 @@ const (
 type Chain struct {
 	file   string // "" without a file
 	server string
+	// policyFile has the policies of the authorizer ABAC; they are nil if it is not asked.
+	policyFile string
+	policies   abac.Policies
 	// compiler makes that of match conditions, which costs a tenth of a millisecond, when it is first needed.
 	compiler func() cel.Compiler
 	// required are the types that the file must keep.
@@ -82,7 +88,12 @@ func (c *Chain) use(config *apiserver.AuthorizationConfiguration) error {
 			if links[i].webhook, err = webhook.New(a, c.compiler()); err != nil {
 				return fmt.Errorf("authorizer %s: %w", a.Name, err)
 			}
-		case (a.Type == Node || a.Type == RBAC) && c.required != nil && !c.required.Has(string(a.Type)):
+		case a.Type == ABAC && c.required == nil:
+			var err error
+			if c.policies, err = abac.FromFile(c.policyFile); err != nil {
+				return err
+			}
+		case (a.Type == ABAC || a.Type == Node || a.Type == RBAC) && c.required != nil && !c.required.Has(string(a.Type)):
 			return fmt.Errorf("authorizer type %s is not allowed if it was not enabled at initial server startup", a.Type)
 		}
 	}
@@ -108,13 +119,18 @@ func (c *Chain) Types() (types []string) {
 	return types
 }
 
+// Rules returns the rules of a user in a namespace by which the authorizer ABAC allows requests.
+func (c *Chain) Rules(u *auth.User, namespace string) []rbacv1.PolicyRule {
+	return c.policies.RulesFor(u, namespace)
+}
+
 // Metrics returns the collector of apiserver_authorization_decisions_total.
 func (c *Chain) Metrics() prometheus.Collector { return c.decisions }
 
 // Authorizer returns the Authorizer that asks the chain. own has the server's authorizers of the types Node and RBAC, as far
 // as the chain has these types.
 func (c *Chain) Authorizer(own map[string]auth.Authorizer) auth.Authorizer {
-	all := map[string]auth.Authorizer{AlwaysAllow: auth.AllowAll, AlwaysDeny: auth.AuthorizerFunc(denyAll)}
+	all := map[string]auth.Authorizer{ABAC: c.policies, AlwaysAllow: auth.AllowAll, AlwaysDeny: auth.AuthorizerFunc(denyAll)}
 	for kind, a := range own {
 		all[kind] = a
 	}

@@ -19,11 +19,11 @@ var MetricPrefixes = []string{
 	"apiserver_authorization_config_controller_", "apiserver_authorization_match_condition_", "apiserver_authorization_webhook_",
 }
 
-// FromFile returns the Chain of an AuthorizationConfiguration of apiserver.config.k8s.io. server is the identity of the API
-// server in metrics.
-func FromFile(path, server string) (*Chain, error) {
+// FromFile returns the Chain of an AuthorizationConfiguration of apiserver.config.k8s.io. policies is the file of the authorizer
+// ABAC, and server the identity of the API server in metrics.
+func FromFile(path, policies, server string) (*Chain, error) {
 	c := newChain()
-	c.file, c.server = path, server
+	c.file, c.policyFile, c.server = path, policies, server
 	text, err := c.read()
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (c *Chain) read() (string, error) {
 
 // check validates the configuration of a file.
 func (c *Chain) check(config *apiserver.AuthorizationConfiguration) error {
-	known := sets.New(AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook)
+	known := sets.New(ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook)
 	if errs := validation.ValidateAuthorizationConfiguration(c.compiler(), nil, config, known, sets.New(Webhook)); len(errs) > 0 {
 		return errs.ToAggregate()
 	}

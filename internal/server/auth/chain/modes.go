@@ -11,6 +11,8 @@ import (
 type Modes struct {
 	// Types are asked in this order, each once.
 	Types []string
+	// PolicyFile has the policies of the authorizer ABAC.
+	PolicyFile string
 	// WebhookFile is the kubeconfig of the webhook: its cluster is the server to ask, its user authenticates there.
 	WebhookFile string
 	// WebhookVersion is that of the SubjectAccessReviews, v1 or v1beta1.
@@ -38,5 +40,6 @@ func OfModes(m Modes) (*Chain, error) {
 		config.Authorizers = append(config.Authorizers, a)
 	}
 	c := newChain()
+	c.policyFile = m.PolicyFile
 	return c, c.use(config)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,6 +24,8 @@ type Deps struct {
 	Authorizer auth.Authorizer
 	// Types returns the types of the authorizers that are asked, in order.
 	Types func() []string
+	// ABAC returns the rules of a user in a namespace by which the authorizer ABAC allows requests, if it is asked.
+	ABAC func(u *auth.User, namespace string) []rbacv1.PolicyRule
 	// Policy returns the RBAC policy.
 	Policy func(context.Context) (*rbac.Policy, error)
 	// Tokens verifies reviewed tokens.

@@ -50,6 +50,8 @@ func (d Deps) selfSubjectRulesReview(ctx context.Context, u *auth.User, _ string
 // allows others too.
 func (d Deps) rulesOf(ctx context.Context, kind string, u *auth.User, namespace string) (rules []rbacv1.PolicyRule, known bool, err error) {
 	switch kind {
+	case chain.ABAC:
+		return d.ABAC(u, namespace), true, nil
 	case chain.AlwaysAllow:
 		return everything, true, nil
 	case chain.Node:
