@@ -54,6 +54,10 @@ func (s *Scheduler) checkGroup(g *podGroup, members []*queue.QueuedPodInfo) erro
 		pods = append(pods, p.Pod)
 	}
 	first := pods[0]
+	policy, whose := preemptionOf(first), ""
+	if p := g.object.Spec.PreemptionPolicy; p != nil {
+		policy, whose = corev1.PreemptionPolicy(*p), " as the pod group's preemption policy"
+	}
 	for _, pod := range pods {
 		priority := int32(0)
 		if pod.Spec.Priority != nil {
@@ -64,8 +68,8 @@ func (s *Scheduler) checkGroup(g *podGroup, members []*queue.QueuedPodInfo) erro
 			return fmt.Errorf("all pods in a single pod group should have the same .spec.schedulerName set, got: %q and %q", pod.Spec.SchedulerName, first.Spec.SchedulerName)
 		case priority != g.priority():
 			return fmt.Errorf("all pods in a single pod group should have the same priority as the pod group's priority, got %d and %d", priority, g.priority())
-		case preemptionOf(pod) != preemptionOf(first):
-			return fmt.Errorf("all pods in a single pod group should have the same preemption policy, got %v and %v", preemptionOf(pod), preemptionOf(first))
+		case preemptionOf(pod) != policy:
+			return fmt.Errorf("all pods in a single pod group should have the same preemption policy%s, got %v and %v", whose, preemptionOf(pod), policy)
 		}
 	}
 	return nil

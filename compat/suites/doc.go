@@ -24,7 +24,6 @@
 //   - cluster-api-operator v0.29.0: the tests read CRDs from test/testdata, which the module lacks.
 //   - metallb v0.16.2: needs a version of github.com/metallb/frr-k8s that the proxy refuses.
 //   - kustomize-controller v1.10.1: needs a container runtime.
-//   - kueue v0.17.0: the tests read CRDs that kustomize makes; bench/results/suites.md tells how they run with these.
 //   - crossplane-runtime, capsule, node-feature-discovery: the proxy refuses them, or the modules lack the CRDs that the
 //     tests read.
 package suites

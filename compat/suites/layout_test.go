@@ -51,7 +51,17 @@ func layOut(t *testing.T, module, dir string) {
 // unpack downloads a module and copies it to a folder.
 func unpack(t *testing.T, module, dir string) {
 	t.Helper()
-	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
+	if err := os.CopyFS(dir, os.DirFS(download(t, ".", module))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// download returns the folder of a module in the module cache. One without a version has that of dir's go.mod.
+func download(t *testing.T, dir, module string) string {
+	t.Helper()
+	cmd := exec.Command("go", "mod", "download", "-json", module)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
+	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", module, err, out)
 	}
@@ -59,9 +69,7 @@ func unpack(t *testing.T, module, dir string) {
 	if err := json.Unmarshal(out, &m); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(dir, os.DirFS(m.Dir)); err != nil {
-		t.Fatal(err)
-	}
+	return m.Dir
 }
 
 // replaced returns the folders by which the go.mod of dir replaces modules. A module has the version that go.mod

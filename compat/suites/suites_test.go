@@ -111,6 +111,9 @@ func prepare(t *testing.T, s suite, dir string, only *regexp.Regexp) []program {
 		}
 		if !exists(source) {
 			layOut(t, s.module, source)
+			if s.prepare != nil {
+				s.prepare(t, source)
+			}
 		}
 		p.path = filepath.Join(source, pkg, "package.test")
 		if !exists(p.path) && !compile(t, source, pkg, p.path) {

@@ -42,6 +42,7 @@ func (o Options) plugins(c *server.Config, s *server.Server, own ownWrites, auth
 		Rows:        s.Resources,
 		Enabled:     of.Enabled,
 		Config:      of.Config,
+		GroupPolicy: o.API.Enabled("PodGroupPreemptionPolicy"),
 		Tolerations: of.Tolerations,
 	}
 	var err error

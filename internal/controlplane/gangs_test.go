@@ -40,7 +40,9 @@ func startGangs(t testing.TB, nodes int, controllers ...string) *gangs {
 func startGangsWith(t testing.TB, nodes int, o controlplane.Options) *gangs {
 	t.Helper()
 	o.Scheduler, o.Nodes = true, nodes
-	o.API = gangsAPI(t)
+	if o.API.Gates == nil {
+		o.API = gangsAPI(t)
+	}
 	cp := controlplanetest.Start(t, o)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
@@ -60,15 +62,17 @@ func startGangsWith(t testing.TB, nodes int, o controlplane.Options) *gangs {
 	return g
 }
 
-// gangsAPI returns the API with pod groups.
-func gangsAPI(t testing.TB) gates.API {
+// gangsAPI returns the API with pod groups, and with further gates.
+func gangsAPI(t testing.TB, more ...string) gates.API {
 	t.Helper()
 	all, err := gates.New(version.MustParse(gates.Newest))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := all.Set("GenericWorkload=true,TopologyAwareWorkloadScheduling=true"); err != nil {
-		t.Fatal(err)
+	for _, gate := range append([]string{"GenericWorkload", "TopologyAwareWorkloadScheduling"}, more...) {
+		if err := all.Set(gate + "=true"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	beta := schedulingv1beta1.SchemeGroupVersion
 	return gates.API{Gates: all, Asked: []schema.GroupVersionResource{beta.WithResource("podgroups"), beta.WithResource("workloads")}}

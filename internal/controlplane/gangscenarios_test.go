@@ -24,10 +24,16 @@ import (
 
 // TestGangScenarios plays situations whose outcome kube-scheduler's integration tests of 1.37 state, by their names there.
 func TestGangScenarios(t *testing.T) {
-	for _, s := range slices.Concat(gangScenarios, preemptionScenarios, topologyScenarios) {
+	playAll(t, slices.Concat(gangScenarios, preemptionScenarios, topologyScenarios))
+}
+
+// playAll plays scenarios with further feature gates, each on a control plane of its own.
+func playAll(t *testing.T, scenarios []string, gates ...string) {
+	for _, s := range scenarios {
 		name, script, _ := strings.Cut(strings.TrimSpace(s), "\n")
 		t.Run(name, func(t *testing.T) {
 			g := startGangsWith(t, 0, controlplane.Options{
+				API:         gangsAPI(t, gates...),
 				Controllers: []string{"podgroupprotection"},
 				Scheduling:  scheduler.Options{PodInitialBackoff: 10 * time.Millisecond, PodMaxBackoff: 100 * time.Millisecond},
 			})
@@ -44,7 +50,7 @@ func TestGangScenarios(t *testing.T) {
 // A player carries out the lines of a script:
 //
 //	node NAME CPU [LABEL=VALUE...]
-//	group NAME MINCOUNT|basic [prio=N] [topology=LABEL] [all]
+//	group NAME MINCOUNT|basic [prio=N] [topology=LABEL] [all] [never] [preempts]
 //	pod NAME [group=] [cpu=] [prio=] [on=NODE] [selector=NODE] [label=KEY] [claim=] [gate] [never] [apart] [port] [spread]
 //	budget LABEL MINAVAILABLE     the pods with a label have a budget
 //	volume NAME                   a claim and its volume, which is for one pod
@@ -194,12 +200,20 @@ func (p *player) priority(value string, policy corev1.PreemptionPolicy) string {
 	return name
 }
 
-func (p *player) podGroup(name, policy string, o map[string]string) {
-	g := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: schedulingv1beta1.PodGroupSpec{PriorityClassName: p.priority(o["prio"], corev1.PreemptLowerPriority)}}
-	if policy == "basic" {
+func (p *player) podGroup(name, kind string, o map[string]string) {
+	g := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	policy := corev1.PreemptLowerPriority
+	if _, never := o["never"]; never {
+		policy = corev1.PreemptNever
+		g.Spec.PreemptionPolicy = ptr.To(schedulingv1beta1.PreemptNever)
+	} else if _, preempts := o["preempts"]; preempts {
+		g.Spec.PreemptionPolicy = ptr.To(schedulingv1beta1.PreemptLowerPriority)
+	}
+	g.Spec.PriorityClassName = p.priority(o["prio"], policy)
+	if kind == "basic" {
 		g.Spec.SchedulingPolicy.Basic = &schedulingv1beta1.BasicSchedulingPolicy{}
 	} else {
-		g.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: int32(p.number(policy))}
+		g.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: int32(p.number(kind))}
 	}
 	if key := o["topology"]; key != "" {
 		g.Spec.SchedulingConstraints = &schedulingv1beta1.PodGroupSchedulingConstraints{Topology: []schedulingv1beta1.TopologyConstraint{{Key: key}}}

@@ -49,7 +49,12 @@ func TestTableAgreesWithGates(t *testing.T) {
 	for _, p := range parts {
 		earlier = append(earlier, p.gate)
 	}
-	for _, r := range rules {
+	for _, r := range laterRules {
+		if newest.Enabled(r.gate) {
+			t.Errorf("%s is on", r.gate)
+		}
+	}
+	for _, r := range rules[:len(rules)-len(laterRules)] {
 		earlier = append(earlier, r.gate)
 	}
 	for _, gate := range plugins {

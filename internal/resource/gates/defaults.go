@@ -4,6 +4,7 @@ import (
 	"fairlead.dev/internal/resource"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -30,6 +31,10 @@ func maxUnavailable(s *appsv1.StatefulSet) **intstr.IntOrString {
 		return nil
 	}
 	return &s.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable
+}
+
+func groupPolicy(g *schedulingv1beta1.PodGroup) **schedulingv1beta1.PreemptionPolicy {
+	return &g.Spec.PreemptionPolicy
 }
 
 func preventScheduling(d *storagev1.CSIDriver) **bool { return &d.Spec.PreventPodSchedulingIfMissing }

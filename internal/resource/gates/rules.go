@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,7 +26,12 @@ type rule struct {
 	apply func(*resource.Resource)
 }
 
-var rules = slices.Concat(seLinuxRules(), otherRules, staticRules())
+var rules = slices.Concat(seLinuxRules(), otherRules, staticRules(), laterRules)
+
+// laterRules are those of the gates that are off by default in all versions.
+var laterRules = []rule{
+	{"PodGroupPreemptionPolicy", schedulingv1beta1.Resource("podgroups"), func(r *resource.Resource) { withoutDefault(r, groupPolicy) }},
+}
 
 var otherRules = []rule{
 	{"RelaxedServiceNameValidation", corev1.Resource("services"), func(r *resource.Resource) { r.Name = apivalidation.NameIsDNS1035Label }},

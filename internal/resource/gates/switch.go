@@ -30,7 +30,10 @@ var gatedKinds = map[schema.GroupResource]string{
 // others are the gates that the server and the controllers ask for outside this package and that guard no field, and those
 // of fields or kinds that can be switched on. APIServerIdentity can only be switched off together with
 // UnknownVersionInteroperabilityProxy, of which the server has no more than without it.
-var others = []string{"APIServerIdentity", "CBORServingAndStorage", "DRADeviceTaintRules", "GenericWorkload", "PersistentVolumeClaimUnusedSinceTime", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList"}
+var others = []string{
+	"APIServerIdentity", "CBORServingAndStorage", "DRADeviceTaintRules", "GenericWorkload", "PersistentVolumeClaimUnusedSinceTime",
+	"PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
+}
 
 // Switchable reports whether the server has both sides of a gate, so that it can be switched from its default in the
 // emulated version: the gates of fields and rules that are on in the newest version, and the others.

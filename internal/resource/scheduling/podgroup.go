@@ -48,6 +48,7 @@ func groupStrategy() resource.Strategy {
 		keep(g, old)
 	}
 	r.Default = func(g *schedulingv1beta1.PodGroup) {
+		resource.SetDefault(&g.Spec.PreemptionPolicy, schedulingv1beta1.PreemptLowerPriority)
 		if g.Spec.DisruptionMode == nil {
 			g.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{Single: &schedulingv1beta1.SingleDisruptionMode{}}
 		}
@@ -74,6 +75,7 @@ func validateGroup(g, old *schedulingv1beta1.PodGroup) field.ErrorList {
 	v.constraints(p.Child("schedulingConstraints"), s.SchedulingConstraints, was.SchedulingConstraints)
 	v.disruption(p.Child("disruptionMode"), s.DisruptionMode, was.DisruptionMode)
 	v.priority(p, s.PriorityClassName, was.PriorityClassName, s.Priority, was.Priority)
+	v.preemption(p, s.PreemptionPolicy, was.PreemptionPolicy)
 	return v.List()
 }
 

@@ -57,6 +57,9 @@ func TestPodGroup(t *testing.T) {
 		{"bad label", "spec.schedulingConstraints: {topology: [{key: a/b/c}]}", `spec.schedulingConstraints.topology[0].key: Invalid value: "a/b/c"`},
 		{"two labels", "spec.schedulingConstraints: {topology: [{key: a}, {key: b}]}", "spec.schedulingConstraints.topology: Too many: 2: must have at most 1 item"},
 		{"priority", "spec.priority: 1000000001", "spec.priority: Invalid value: 1000000001: must be less than or equal to 1000000000"},
+		{"preemption", "spec.preemptionPolicy: Never"},
+		{"bad preemption", "spec.preemptionPolicy: Some",
+			`spec.preemptionPolicy: Unsupported value: "Some": supported values: "Never", "PreemptLowerPriority"`},
 	})
 	k.Update(t, []resourcetest.Case{
 		{"count", "spec.schedulingPolicy.gang.minCount: 2"},
@@ -67,8 +70,12 @@ func TestPodGroup(t *testing.T) {
 		{"priority", "spec.priority: 6", "spec.priority: Invalid value: null: field is immutable"},
 		{"topology", "spec.schedulingConstraints: {topology: [{key: a}]}", "spec.schedulingConstraints: Invalid value: null: field is immutable"},
 		{"mode", "spec.disruptionMode: {all: {}}", "spec.disruptionMode: Invalid value: null: field is immutable"},
+		{"preemption", "spec.preemptionPolicy: Never", "spec.preemptionPolicy: Invalid value: null: field is immutable"},
 	})
-	k.Defaults(t, []resourcetest.Case{{"mode", "", "spec.disruptionMode: {single: {}}"}})
+	k.Defaults(t, []resourcetest.Case{
+		{"mode", "", "spec.disruptionMode: {single: {}}"},
+		{"preemption", "", "spec.preemptionPolicy: PreemptLowerPriority"},
+	})
 	k.Rows(t, []resourcetest.Case{
 		{"row", "", "g  Gang  w  Pending  <unknown>"},
 		{"basic", "spec: {schedulingPolicy: {basic: {}}}\nstatus.conditions: [{type: PodGroupInitiallyScheduled, status: 'True'}]", "g  Basic  <none>  Scheduled  <unknown>"},
@@ -92,6 +99,8 @@ func TestWorkload(t *testing.T) {
 		{"no templates", "spec.podGroupTemplates: ~", "spec: Invalid value: \"\": must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`"},
 		{"topology", "spec.podGroupTemplates: [{name: t, schedulingPolicy: {basic: {}}, schedulingConstraints: {topology: [{}]}}]",
 			"spec.podGroupTemplates[0].schedulingConstraints.topology[0].key: Required value"},
+		{"preemption", "spec.podGroupTemplates: [{name: t, schedulingPolicy: {basic: {}}, preemptionPolicy: Some}]",
+			`spec.podGroupTemplates[0].preemptionPolicy: Unsupported value: "Some": supported values: "Never", "PreemptLowerPriority"`},
 		{"twice", "spec.podGroupTemplates: [{name: t, schedulingPolicy: {basic: {}}}, {name: t, schedulingPolicy: {basic: {}}}]", "spec.podGroupTemplates[1]: Duplicate value"},
 		{"name", "spec.podGroupTemplates: [{name: A, schedulingPolicy: {basic: {}}}]", `spec.podGroupTemplates[0].name: Invalid value: "A"`},
 		{"priorities", "spec.podGroupTemplates: [{name: t, priority: 1, schedulingPolicy: {basic: {}}}, {name: u, schedulingPolicy: {basic: {}}}]",

@@ -99,3 +99,11 @@ func (v *validator) priority(p *check.Path, class, oldClass string, value, oldVa
 		v.Invalid(p.Child("priority"), *value, "must be less than or equal to 1000000000")
 	}
 }
+
+// preemption checks the policy in a spec or a template.
+func (v *validator) preemption(p *check.Path, policy, old *schedulingv1beta1.PreemptionPolicy) {
+	at := p.Child("preemptionPolicy")
+	if v.examine(at, policy, old) && policy != nil {
+		check.Known(&v.Errors, at, *policy, schedulingv1beta1.PreemptNever, schedulingv1beta1.PreemptLowerPriority)
+	}
+}

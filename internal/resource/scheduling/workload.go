@@ -86,6 +86,7 @@ func (v *validator) template(p *check.Path, t, old *schedulingv1beta1.PodGroupTe
 	v.constraints(p.Child("schedulingConstraints"), t.SchedulingConstraints, old.SchedulingConstraints)
 	v.disruption(p.Child("disruptionMode"), t.DisruptionMode, old.DisruptionMode)
 	v.priority(p, t.PriorityClassName, old.PriorityClassName, t.Priority, old.Priority)
+	v.preemption(p, t.PreemptionPolicy, old.PreemptionPolicy)
 }
 
 func (v *validator) controllerRef(p *check.Path, ref, old *schedulingv1beta1.TypedLocalObjectReference) {

@@ -27,6 +27,8 @@ type Options struct {
 	Namespaces NamespaceCreator
 	Rows       func() []*resource.Resource
 	Config     config.Config
+	// GroupPolicy: see Priority.
+	GroupPolicy bool
 	// Tolerations are added to pods.
 	Tolerations DefaultTolerationSeconds
 }
@@ -52,7 +54,7 @@ func Default(o Options) Chain {
 		TaintNodesByCondition{},
 		AlwaysPullImages{},
 		PodNodeSelector{o.Lookup, o.Config.NodeSelectors},
-		Priority{o.Lookup},
+		Priority{o.Lookup, o.GroupPolicy},
 		o.Tolerations,
 		PodTolerationRestriction{o.Lookup, o.Config.Tolerations},
 		NewEventRateLimit(o.Config.EventLimits),

@@ -12,7 +12,11 @@ import (
 )
 
 // Priority sets the priority of pods and pod groups from their priority class, and allows at most one default class.
-type Priority struct{ Lookup Lookup }
+type Priority struct {
+	Lookup Lookup
+	// GroupPolicy: pod groups have a preemption policy too (feature gate PodGroupPreemptionPolicy).
+	GroupPolicy bool
+}
 
 var (
 	priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
@@ -66,7 +70,7 @@ func (p Priority) classOf(ctx context.Context, r *Request, name string) (*schedu
 	return obj.(*schedulingv1.PriorityClass), nil
 }
 
-// group sets the priority of a new pod group.
+// group sets the priority of a new pod group, and the preemption policy if groups have one.
 func (p Priority) group(ctx context.Context, r *Request, g *schedulingv1beta1.PodGroup) error {
 	class, err := p.classOf(ctx, r, g.Spec.PriorityClassName)
 	if err != nil {
@@ -77,6 +81,14 @@ func (p Priority) group(ctx context.Context, r *Request, g *schedulingv1beta1.Po
 	}
 	value := class.Value
 	g.Spec.Priority, g.Spec.PriorityClassName = &value, class.Name
+	if !p.GroupPolicy || class.PreemptionPolicy == nil {
+		return nil
+	}
+	policy := schedulingv1beta1.PreemptionPolicy(*class.PreemptionPolicy)
+	if given := g.Spec.PreemptionPolicy; given != nil && *given != policy {
+		return forbid(r, fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod group spec; priority admission controller computed %s from the given PriorityClass name", *given, policy))
+	}
+	g.Spec.PreemptionPolicy = &policy
 	return nil
 }
 
