@@ -21,10 +21,14 @@ type Packed body
 type Siblings = delta.Siblings[*Object]
 
 // Pack returns the object's value as its difference to its successor's; nil if that would not be
-// much smaller. It uses scratch.
+// much smaller. It uses scratch. An object that is packed already only loses its attributes.
 func Pack(o, next *Object, scratch *[]byte) *Packed {
-	kv := o.kv()
-	if len(kv.Value) < minPackSize || kv.Version%maxPackChain == 0 || o.body.Load().base != nil {
+	b := o.body.Load()
+	if b.attributes != nil {
+		return &Packed{kv: b.kv, base: b.base}
+	}
+	kv := b.kv
+	if len(kv.Value) < minPackSize || kv.Version%maxPackChain == 0 || b.base != nil {
 		return nil
 	}
 	*scratch = delta.Append((*scratch)[:0], next.Value(), kv.Value)
