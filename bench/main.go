@@ -25,6 +25,9 @@ type options struct {
 	output string
 	bin    binaries
 	sizes  sizes
+	// curve are the sizes of one growing control plane, in pods, in place of the loads; svg is where it is drawn.
+	curve []int
+	svg   string
 }
 
 func main() {
@@ -41,7 +44,11 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, o); err != nil {
+	do := run
+	if o.curve != nil {
+		do = runCurve
+	}
+	if err := do(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(exitFailed)
 	}
@@ -56,6 +63,8 @@ func parse(args []string) (*options, error) {
 	f.IntVar(&o.rounds, "rounds", 3, "how often each server has its turn")
 	f.StringVar(&o.dir, "dir", "", "where the servers keep their data: a real disk, or fsync costs nothing (default a temporary folder)")
 	f.StringVar(&o.output, "o", "table", "table, or json for machines (the table is then on stderr)")
+	curve := f.String("curve", "", "in place of loads: grow one control plane of Fairlead to these numbers of pods, such as 1000,10000,100000, and measure it at each")
+	f.StringVar(&o.svg, "svg", "", "file to draw the curve in (default none)")
 	o.bin.register(f)
 	o.sizes.register(f)
 	if err := f.Parse(args); err != nil {
@@ -77,6 +86,11 @@ func parse(args []string) (*options, error) {
 		return nil, fmt.Errorf("-rounds %d: want 1 or more", o.rounds)
 	}
 	var err error
+	if *curve != "" {
+		if o.curve, err = parseCurve(*curve); err != nil {
+			return nil, err
+		}
+	}
 	if o.loads, err = selectLoads(*names); err != nil {
 		return nil, err
 	}

@@ -68,18 +68,23 @@ func (p *process) cpu() (time.Duration, error) {
 }
 
 // resident is the process's resident memory in bytes, program included.
-func (p *process) resident() (int64, error) {
+func (p *process) resident() (int64, error) { return p.status("VmRSS:") }
+
+// peak is the highest resident memory.
+func (p *process) peak() (int64, error) { return p.status("VmHWM:") }
+
+func (p *process) status(field string) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range bytes.Lines(status) {
-		if rest, ok := bytes.CutPrefix(line, []byte("VmRSS:")); ok {
+		if rest, ok := bytes.CutPrefix(line, []byte(field)); ok {
 			kb, err := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64)
 			return kb << 10, err
 		}
 	}
-	return 0, fmt.Errorf("%s: no resident memory", p.cmd.Path)
+	return 0, fmt.Errorf("%s: no %s", p.cmd.Path, field)
 }
 
 // said is the end of the process's output, for errors.

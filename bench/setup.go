@@ -51,6 +51,14 @@ func (b *bench) setUp(ctx context.Context) error {
 		return err
 	}
 	b.user = credentials{token: answer.Status.Token}
+	if err := b.connect(ctx); err != nil {
+		return err
+	}
+	return b.untilNodesReady(ctx)
+}
+
+// connect opens the connections that the requests share.
+func (b *bench) connect(ctx context.Context) error {
 	for range conns {
 		c, err := b.dial(ctx)
 		if err != nil {
@@ -58,7 +66,7 @@ func (b *bench) setUp(ctx context.Context) error {
 		}
 		b.conns = append(b.conns, c)
 	}
-	return b.untilNodesReady(ctx)
+	return nil
 }
 
 // newNamespace makes a namespace and the account that its pods run as, or waits until

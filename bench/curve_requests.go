@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// requests measures small requests for the pods of one page.
+func (c *curve) requests(ctx context.Context, p *point) error {
+	idle, err := c.idleRate(ctx)
+	if err != nil {
+		return err
+	}
+	pods := "/api/v1/namespaces/" + c.namespace(c.deployed/2) + "/pods"
+	var page struct {
+		Items []struct {
+			Metadata struct{ Name string }
+		}
+	}
+	const size = 500
+	if err := c.conn(0).call(ctx, request{path: fmt.Sprintf("%s?limit=%d", pods, size), want: http.StatusOK, read: func(r io.Reader) error {
+		return json.NewDecoder(r).Decode(&page)
+	}}); err != nil {
+		return err
+	}
+	if len(page.Items) != size {
+		return fmt.Errorf("a page has %d pods, want %d", len(page.Items), size)
+	}
+	path := func(i int) string { return pods + "/" + page.Items[i%size].Metadata.Name }
+	for _, m := range []struct {
+		to  *float64
+		n   int
+		req func(i int) request
+	}{
+		{&p.Get, 10 * size, func(i int) request { return request{path: path(i), want: http.StatusOK} }},
+		{&p.Patch, 2 * size, func(i int) request {
+			return request{method: http.MethodPatch, path: path(i), contentType: mediaMerge, body: seqPatch(fmt.Sprint(p.Pods, i)), want: http.StatusOK}
+		}},
+		{&p.Page, 100, func(int) request {
+			return request{path: fmt.Sprintf("/api/v1/pods?limit=%d", size), want: http.StatusOK}
+		}},
+	} {
+		cpu, wall, err := c.spent(func() error {
+			return each(ctx, m.n, writers, func(ctx context.Context, i int) error { return c.conn(i).call(ctx, m.req(i)) })
+		})
+		if err != nil {
+			return err
+		}
+		*m.to = (us(cpu) - idle*us(wall)) / float64(m.n)
+	}
+	return nil
+}
+
+// listAll measures a list of all pods in protobuf, and the memory that it takes for a time.
+func (c *curve) listAll(ctx context.Context, p *point) error {
+	process := c.server.processes[0]
+	before, err := process.resident()
+	if err != nil {
+		return err
+	}
+	// From here on VmHWM is the peak (proc(5)).
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", process.cmd.Process.Pid), []byte("5"), 0); err != nil {
+		return err
+	}
+	begin := time.Now()
+	if err := c.conn(0).call(ctx, request{path: "/api/v1/pods", accept: mediaProto, want: http.StatusOK}); err != nil {
+		return err
+	}
+	p.List = time.Since(begin).Seconds()
+	peak, err := process.peak()
+	p.Growth = float64(max(0, peak-before)) / 1e6
+	return err
+}
+
+// restart kills the server and starts it again.
+func (c *curve) restart(ctx context.Context, p *point) error {
+	c.tearDown()
+	c.conns = nil
+	process := c.server.processes[0]
+	if err := process.cmd.Process.Kill(); err != nil {
+		return err
+	}
+	<-process.done
+	if err := c.start(ctx); err != nil {
+		return err
+	}
+	p.Restart = c.server.ready.Seconds()
+	if err := c.connect(ctx); err != nil {
+		return err
+	}
+	return c.untilNodesReady(ctx)
+}
