@@ -14,7 +14,7 @@ const (
 	settleAfter  = 10 * time.Second
 	maxUnsettled = 8 << 10
 	// settleStep is how many changes or objects are examined in one go, between events.
-	settleStep = 256
+	settleStep = 64
 )
 
 // settling packs the objects of a state that have not changed for a while, see object.PackSibling.
