@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -81,6 +82,9 @@ func parse(args []string) (*options, error) {
 	}
 	if o.output != "table" && o.output != "json" {
 		return nil, fmt.Errorf("-o %s: want table or json", o.output)
+	}
+	if o.svg != "" && *curve == "" {
+		return nil, errors.New("-svg needs -curve")
 	}
 	if o.rounds < 1 {
 		return nil, fmt.Errorf("-rounds %d: want 1 or more", o.rounds)

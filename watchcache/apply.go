@@ -102,6 +102,7 @@ func (s *state) Begin(rev storage.Revision) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.history.Share(rev)
+	s.settling.settled.loading = false // they are not of this cache alone
 	return true
 }
 

@@ -10,8 +10,8 @@ const (
 	// minSibling and maxSibling bound the texts for which a base is searched, in bytes: smaller ones save little, and
 	// larger ones are few and cost much time.
 	minSibling, maxSibling = 256, 64 << 10
-	// maxBases bounds the bases of one group, and maxGroups the groups.
-	maxBases, maxGroups = 4, 1 << 10
+	// maxBases bounds the bases of one group, and maxHeld the texts of all, in bytes.
+	maxBases, maxHeld = 4, 32 << 20
 	// A delta of at most one part of good in the text's length ends the search; one of more than one part of fair is
 	// not used.
 	good, fair = 8, 4
@@ -22,6 +22,7 @@ const (
 // to find a base again. One goroutine at a time may use it.
 type Siblings[B any] struct {
 	groups  map[string][]sibling[B]
+	held    int // the length of their texts
 	scratch []byte
 }
 
@@ -59,13 +60,30 @@ func (s *Siblings[B]) Find(key string, text []byte, newBase func() B) (d []byte,
 	return bytes.Clone(d), found.base, true
 }
 
-// add makes a base the first one of its group.
+// add makes a base the first one of its group. If there are too many, those of other groups go.
 func (s *Siblings[B]) add(group string, b sibling[B]) {
-	if s.groups == nil || len(s.groups) == maxGroups {
+	if s.groups == nil {
 		s.groups = map[string][]sibling[B]{}
 	}
 	bases := s.groups[group]
-	s.groups[group] = slices.Insert(bases[:min(len(bases), maxBases-1)], 0, b)
+	if len(bases) == maxBases {
+		s.held -= len(bases[maxBases-1].text)
+		bases = bases[:maxBases-1]
+	}
+	s.groups[group] = slices.Insert(bases, 0, b)
+	s.held += len(b.text)
+	for other, bases := range s.groups {
+		if s.held <= maxHeld {
+			break
+		}
+		if other == group {
+			continue
+		}
+		for _, b := range bases {
+			s.held -= len(b.text)
+		}
+		delete(s.groups, other)
+	}
 }
 
 // stem returns a key without the parts at its end, after a hyphen or a dot, that tell siblings apart: those with a digit

@@ -49,7 +49,7 @@ func TestSiblings(t *testing.T) {
 func TestSiblingsAreBounded(t *testing.T) {
 	var s delta.Siblings[int]
 	for n := range 5000 {
-		text := bytes.Repeat(fmt.Appendf(nil, "%x", n*n*7919), 100)
+		text := bytes.Repeat(fmt.Appendf(nil, "%x", n*n*7919), 2000)
 		if _, _, ok := s.Find(fmt.Sprintf("/registry/maps/n%d/other", n), text, func() int { return n }); ok {
 			t.Fatalf("text %d has a base", n)
 		}

@@ -49,7 +49,7 @@ func RestoreInMemory(o Options, r storage.Revision, kvs []*storage.KeyValue, all
 		img.Leases.Grant(l.ID, l.TTL, now)
 	}
 	for _, kv := range kvs {
-		load(img, kv)
+		load(img, mvcc.NewVersion(*kv, 0, false))
 	}
 	return begin(o.withDefaults(), img)
 }
@@ -64,9 +64,9 @@ func begin(o Options, img *engine.Image) *Store {
 	return s
 }
 
-// load adds a key to the content of a store.
-func load(img *engine.Image, kv *storage.KeyValue) {
-	v, e := mvcc.NewVersion(*kv, 0, false), &mvcc.Entry{}
+// load adds a version to the content of a store.
+func load(img *engine.Image, v *mvcc.Version) {
+	kv, e := v.KV(), &mvcc.Entry{}
 	e.Head.Store(v)
 	img.Tree.Load(kv.Key, e)
 	img.Live.Replace(nil, v)
@@ -75,7 +75,16 @@ func load(img *engine.Image, kv *storage.KeyValue) {
 
 // image returns the content of the store at a revision, except keys with the prefixes, with versions of its own.
 func (s *Store) image(ctx context.Context, at storage.Revision, without []string) (*engine.Image, error) {
-	all, err := s.published.read(ctx, storage.RangeRequest{End: storage.NoEnd, Revision: at})
+	var versions []*mvcc.Version
+	err := s.published.view(ctx, at, func(st *state, rev storage.Revision) {
+		at, versions = rev, make([]*mvcc.Version, 0, st.tree.Len())
+		st.tree.Scan(func(_ string, e *mvcc.Entry) bool {
+			if v := e.At(rev); v != nil {
+				versions = append(versions, e.Copy(v))
+			}
+			return true
+		})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -85,14 +94,15 @@ func (s *Store) image(ctx context.Context, at storage.Revision, without []string
 		return nil, err
 	}
 	img := engine.NewImage()
-	if img.Leases = kept; all.Revision > img.Rev { // an empty store has no history that is missing
-		img.Rev, img.Compacted = all.Revision, all.Revision
+	if img.Leases = kept; at > img.Rev { // an empty store has no history that is missing
+		img.Rev, img.Compacted = at, at
 	}
-	for _, kv := range all.KVs {
+	for _, v := range versions {
+		kv := v.KV()
 		if kv.Lease != 0 && kept.Find(kv.Lease) == nil || hasPrefix(kv.Key, without) {
 			continue
 		}
-		load(img, kv)
+		load(img, v)
 	}
 	return img, nil
 }

@@ -82,7 +82,7 @@ func (s *Store) assemble(o Options, img *engine.Image) {
 
 // start starts the goroutines.
 func (s *Store) start(o Options) {
-	s.packer = startPacker(&s.published)
+	s.packer = startPacker(&s.published, !o.InMemory) // a fork shares its values
 	s.committer.packer = s.packer
 	s.committer.start()
 	s.upkeep.start(o, &s.compactor, s.cleaner)

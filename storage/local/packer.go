@@ -30,8 +30,9 @@ type packer struct {
 	packer mvcc.Packer
 }
 
-func startPacker(p *published) *packer {
-	k := &packer{published: p, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}), loaded: true}
+// startPacker starts a packer; loaded tells it to examine the keys that the store has at its start.
+func startPacker(p *published, loaded bool) *packer {
+	k := &packer{published: p, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}), loaded: loaded}
 	go k.run()
 	return k
 }
@@ -80,7 +81,7 @@ func (p *packer) step() bool {
 	st := p.published.state.Load()
 	more := p.pack(st.log)
 	more = p.settle(st) || more
-	return p.load(st) || more
+	return p.settleLoaded(st) || more
 }
 
 func (p *packer) pack(log mvcc.Log) bool {
@@ -105,8 +106,8 @@ func (p *packer) settle(st *state) bool {
 	return p.settled < end
 }
 
-// load examines the keys that were not in the log when the store was opened.
-func (p *packer) load(st *state) bool {
+// settleLoaded examines the keys that were not in the log when the store was opened.
+func (p *packer) settleLoaded(st *state) bool {
 	if !p.loaded {
 		return false
 	}

@@ -12,34 +12,43 @@ import (
 // read is storage.Store's Range. It takes no lock: it loads one state, walks its tree, and then
 // checks whether compaction has overtaken it, because compaction cuts the chains that are being
 // walked.
-func (p *published) read(ctx context.Context, r storage.RangeRequest) (storage.RangeResult, error) {
-	if r.Revision < 0 {
-		return storage.RangeResult{}, fmt.Errorf("range at %d: %w", r.Revision, storage.ErrInvalid)
+func (p *published) read(ctx context.Context, r storage.RangeRequest) (res storage.RangeResult, err error) {
+	err = p.view(ctx, r.Revision, func(st *state, at storage.Revision) { res = st.scan(r, at) })
+	if err != nil {
+		return storage.RangeResult{}, err
+	}
+	return res, nil
+}
+
+// view reads the state at a revision; 0 is the current one. It calls scan again if the revision was compacted meanwhile.
+func (p *published) view(ctx context.Context, revision storage.Revision, scan func(st *state, at storage.Revision)) error {
+	if revision < 0 {
+		return fmt.Errorf("range at %d: %w", revision, storage.ErrInvalid)
 	}
 	for {
 		if err := ctx.Err(); err != nil {
-			return storage.RangeResult{}, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}
 		if p.closed.Load() {
-			return storage.RangeResult{}, storage.ErrClosed
+			return storage.ErrClosed
 		}
 		st := p.state.Load()
-		at := r.Revision
+		at := revision
 		switch {
 		case at == 0:
 			at = st.rev
 		case at > st.rev:
-			return storage.RangeResult{}, fmt.Errorf("revision %d, the last is %d: %w", at, st.rev, storage.ErrFutureRevision)
+			return fmt.Errorf("revision %d, the last is %d: %w", at, st.rev, storage.ErrFutureRevision)
 		case at < st.compacted:
-			return storage.RangeResult{}, compactedError(at, st.compacted)
+			return compactedError(at, st.compacted)
 		}
-		res := st.scan(r, at)
+		scan(st, at)
 		compacted := p.state.Load().compacted
 		if at >= compacted {
-			return res, nil
+			return nil
 		}
-		if r.Revision != 0 {
-			return storage.RangeResult{}, compactedError(at, compacted)
+		if revision != 0 {
+			return compactedError(at, compacted)
 		}
 	}
 }
@@ -47,8 +56,8 @@ func (p *published) read(ctx context.Context, r storage.RangeRequest) (storage.R
 func (st *state) scan(r storage.RangeRequest, at storage.Revision) storage.RangeResult {
 	res := storage.RangeResult{Revision: at}
 	take := func(e *mvcc.Entry) {
-		kv := e.At(at)
-		if kv == nil {
+		v := e.At(at)
+		if v == nil {
 			return
 		}
 		res.Count++
@@ -57,7 +66,7 @@ func (st *state) scan(r storage.RangeRequest, at storage.Revision) storage.Range
 		case r.Limit > 0 && res.Count > r.Limit:
 			res.More = true
 		default:
-			res.KVs = append(res.KVs, kv)
+			res.KVs = append(res.KVs, v.Live())
 		}
 	}
 	if r.End == "" {

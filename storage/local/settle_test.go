@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/internal/storage/mvcc"
 	"fairlead.dev/storage"
 )
 
@@ -59,6 +60,7 @@ func TestSettled(t *testing.T) {
 		put(i, i)
 	}
 	check(packStep)
+	checkFork(t, s, want, packStep)
 	for i := range packStep {
 		put(i, i+1)
 	}
@@ -112,5 +114,29 @@ func TestSettledDuringWrites(t *testing.T) {
 		if err != nil || slices.ContainsFunc(r.KVs, func(kv *storage.KeyValue) bool { return !strings.HasPrefix(string(kv.Value), text+kv.Key) }) {
 			t.Fatalf("a key has the value of another one, or %v", err)
 		}
+	}
+}
+
+// checkFork checks that a fork has the same values, and shares at least so many that are packed.
+func checkFork(t *testing.T, s *Store, want map[string]string, least int) {
+	t.Helper()
+	f, err := s.Fork(t.Context(), 0, ForkOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	shared := 0
+	f.published.state.Load().tree.Scan(func(key string, e *mvcc.Entry) bool {
+		v := e.Head.Load()
+		if got := string(v.Live().Value); got != want[key] {
+			t.Errorf("the fork has %.60q at %s, want %.60q", got, key, want[key])
+		}
+		if len(v.KV().Value) < v.ValueSize()/4 {
+			shared++
+		}
+		return true
+	})
+	if shared < least {
+		t.Errorf("the fork shares %d packed values, want %d", shared, least)
 	}
 }

@@ -14,13 +14,28 @@ type Entry struct {
 	Head atomic.Pointer[Version]
 }
 
-// At returns the key as of a revision, nil if it does not exist then.
-func (e *Entry) At(r storage.Revision) *storage.KeyValue {
+// At returns the key's version as of a revision, nil if the key does not exist then.
+func (e *Entry) At(r storage.Revision) *Version {
 	v := e.Head.Load()
 	for v != nil && v.KV().ModRevision > r {
 		v = v.Prev.Load()
 	}
-	return v.Live()
+	if v == nil || v.Deleted {
+		return nil
+	}
+	return v
+}
+
+// Copy returns one of the key's versions for another store, without a predecessor. The two share the memory of the value,
+// unless the version was superseded: then the value may be packed as the difference to a version of this store.
+func (e *Entry) Copy(v *Version) *Version {
+	b := v.body.Load()
+	if e.Head.Load() != v {
+		return NewVersion(*b.whole(), 0, false)
+	}
+	c := &Version{}
+	c.body.Store(b)
+	return c
 }
 
 // Cut drops v, a compacted tombstone, from the chain. It reports whether the chain is empty now: no
