@@ -92,13 +92,13 @@ func (k *Kind) isCoerced(u *unstructured.Unstructured, c coerceOptions) bool {
 	if meta, ok := u.Object["metadata"].(map[string]any); c.stored && (!ok || meta["generation"] == nil) {
 		return false
 	}
-	all, err := k.schemas()
+	all, err := k.schemas.all()
 	return err == nil && all[version] != nil && all[version].plan != nil && all[version].plan.isRootCoerced(u.Object)
 }
 
 // structural returns the version's structural schema, or nil.
 func (k *Kind) structural(version string) (*structural.Structural, error) {
-	all, err := k.schemas()
+	all, err := k.schemas.all()
 	if err != nil || all[version] == nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (k *Kind) setDefaults(u *unstructured.Unstructured) {
 	if gvk.Group != d.Spec.Group || gvk.Kind != d.Spec.Names.Kind {
 		return
 	}
-	all, err := k.schemas()
+	all, err := k.schemas.all()
 	if err != nil || all[gvk.Version] == nil {
 		return
 	}

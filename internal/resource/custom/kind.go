@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -24,7 +23,7 @@ type Kind struct {
 	tag      string
 	forms    string
 	convert  Converter
-	schemas  func() (map[string]*structure, error)
+	schemas  *schemas
 	versions map[string]*version
 }
 
@@ -87,7 +86,7 @@ func (k *Kind) For(o Options) *Kind {
 func (k *Kind) setDefinition(d *apiextensionsv1.CustomResourceDefinition) *Kind {
 	k.Definition, k.versions = d, map[string]*version{}
 	k.tag = string(d.UID) + "/" + strconv.FormatInt(d.Generation, 10)
-	k.schemas = sync.OnceValues(k.readSchemas)
+	k.schemas = newSchemas(k)
 	for i := range d.Spec.Versions {
 		v := newVersion(k, &d.Spec.Versions[i])
 		k.versions[v.Name] = v

@@ -143,11 +143,11 @@ func (v *version) Store(ctx context.Context, obj *unstructured.Unstructured, to 
 
 // Schema implements resource.Custom.
 func (v *version) Schema(name string) *spec.Schema {
-	tree, err := v.kind.structural(name)
+	tree, err := v.kind.described(name)
 	if err != nil || tree == nil {
 		return nil
 	}
-	return tree.DeepCopy().Unfold().ToKubeOpenAPI()
+	return tree.Unfold().ToKubeOpenAPI()
 }
 
 // VersionNames implements resource.Custom.

@@ -1,8 +1,6 @@
 package openapi
 
 import (
-	"encoding/json"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -59,22 +57,28 @@ func (b *builder) kinds(r *resource.Resource, v resource.Version) (item, list st
 
 func (b *builder) encode(v3 bool) ([]byte, error) {
 	b.defineShared()
-	all, definitions := object{}, object{}
+	var doc, paths, definitions encoded
 	for _, p := range b.paths {
-		all[p.path] = p.write(v3)
+		paths.add(p.path, p.write(v3))
 	}
 	for name, m := range b.defs.models {
-		definitions[name] = m.write(v3)
+		definitions.add(name, m.write(v3))
 	}
+	doc.add("info", info)
+	doc.addObject("paths", &paths)
 	if v3 {
-		components := object{"securitySchemes": bearer}
-		if len(definitions) > 0 {
-			components["schemas"] = definitions
+		var components encoded
+		components.add("securitySchemes", bearer)
+		if len(definitions.members) > 0 {
+			components.addObject("schemas", &definitions)
 		}
-		return json.Marshal(object{"openapi": "3.0.0", "info": info, "paths": all, "components": components})
+		doc.add("openapi", "3.0.0")
+		doc.addObject("components", &components)
+	} else {
+		doc.add("swagger", "2.0")
+		doc.addObject("definitions", &definitions)
+		doc.add("securityDefinitions", bearer)
+		doc.add("security", []object{{"BearerToken": []string{}}})
 	}
-	return json.Marshal(object{
-		"swagger": "2.0", "info": info, "paths": all, "definitions": definitions,
-		"securityDefinitions": bearer, "security": []object{{"BearerToken": []string{}}},
-	})
+	return doc.text(), doc.err
 }
