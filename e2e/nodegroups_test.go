@@ -278,6 +278,7 @@ func (a autoscaler) runOutOfStock(p *process) {
 		return strings.Contains(p.kubectl("get", "events", "-n", "kube-system"), "Instance spot-2 of node group spot: OUT_OF_STOCK")
 	})
 	expect(t, "nodes groups", p.groups(), "spot    0     3     3      1       2         0        0.04")
+	a.wantMetrics(p)
 	if err := a.delete("spot", "spot/spot-3"); err != nil {
 		t.Fatal(err)
 	}
@@ -300,6 +301,27 @@ func (a autoscaler) runOutOfStock(p *process) {
 	if size := a.size("spot"); size != 1 {
 		t.Errorf("the size after the decrease: %d", size)
 	}
+}
+
+// wantMetrics waits for the metrics of a group with one node, without stock for two others.
+func (a autoscaler) wantMetrics(p *process) {
+	a.t.Helper()
+	var lacks []string
+	eventually(a.t, "the metrics of the groups", func() bool {
+		lacks = nil
+		text := p.kubectl("get", "--raw", "/metrics")
+		for _, sample := range []string{
+			`size_limit{group="spot",limit="min"} 0`, `size_limit{group="spot",limit="max"} 3`, `target_size{group="spot"} 3`, `price_per_hour{group="spot"} 0.04`,
+			`instances{group="spot",state="node"} 1`, `instances{group="spot",state="out_of_stock"} 2`, `instances{group="spot",state="pending"} 0`, `instances{group="spot",state="failed"} 0`,
+			`failures_total{code="OUT_OF_STOCK",group="spot"} 2`, `creation_duration_seconds_count{group="spot"} 1`, `creation_duration_seconds_count{group="small"} 2`,
+			`target_size{group="small"} 1`, `price_per_hour{group="small"} 0.1`,
+		} {
+			if !strings.Contains(text, "\nfairlead_node_group_"+sample+"\n") {
+				lacks = append(lacks, sample)
+			}
+		}
+		return len(lacks) == 0
+	})
 }
 
 // groups runs `fairlead nodes groups`.

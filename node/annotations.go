@@ -12,7 +12,8 @@ const (
 )
 
 // Annotations of pods that declare how the probes of their containers turn out: "pass", "fail", or from some time
-// after the container's start on, "fail-after=10s" and "pass-after=10s".
+// after the container's start on, "fail-after=10s" and "pass-after=10s". "warn" passes with a warning if the probe is an HTTP
+// request.
 const (
 	StartupProbeAnnotation   = lifecycle.StartupProbeAnnotation
 	ReadinessProbeAnnotation = lifecycle.ReadinessProbeAnnotation

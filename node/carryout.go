@@ -37,7 +37,8 @@ func (key podKey) carryOut(ctx context.Context, pod *corev1.Pod, step lifecycle.
 			})
 		}, func(pod *corev1.Pod) error { return key.release(ctx, pod) })
 	}
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+	lost := apierrors.IsConflict(err) || apierrors.IsNotFound(err)
+	if lost {
 		// The watch brings the newer version; if it has done so already, the pod is in the queue again.
 		step.Next, err = time.Time{}, nil
 	}
@@ -47,6 +48,9 @@ func (key podKey) carryOut(ctx context.Context, pod *corev1.Pod, step lifecycle.
 	}
 	if step.Played != nil {
 		step.Played.Done(time.Now())
+	}
+	if step.Probing != nil && !lost {
+		k.keepProbing(key, step.Probing)
 	}
 	return step.Next, nil
 }
@@ -114,6 +118,15 @@ func (k *kubelet) keepEnds(key podKey, ends time.Time) {
 	defer k.mu.Unlock()
 	if p := k.mu.pods[key.uid]; p != nil {
 		p.ends = ends
+	}
+}
+
+// keepProbing stores what is known of the probes of a pod.
+func (k *kubelet) keepProbing(key podKey, probing *lifecycle.Probing) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p := k.mu.pods[key.uid]; p != nil {
+		p.probing = probing
 	}
 }
 

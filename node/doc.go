@@ -56,8 +56,10 @@
 // that have the probe, with its delay, period and thresholds:
 //
 //	fairlead.dev/startup-probe: pass-after=20s     pass, fail, pass-after, fail-after,
-//	fairlead.dev/readiness-probe: fail-after=1m    since the start of the container
-//	fairlead.dev/liveness-probe: fail
+//	fairlead.dev/readiness-probe: fail-after=1m    since the start of the container;
+//	fairlead.dev/liveness-probe: warn              warn: an HTTP probe passes with a warning
+//
+// Each attempt that fails or warns is an event, and all are counted at /metrics/probes.
 //
 // As a kubelet does, a node fails a pod that does not fit beside the admitted ones, whose host ports are in
 // use, or whose affinity or tolerations do not match; it defers a resize for the same reasons. If only resources are

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	api "fairlead.dev/internal/node/kubelet"
+	"fairlead.dev/internal/node/lifecycle"
 	"fairlead.dev/internal/node/objectcache"
 )
 
@@ -60,6 +62,24 @@ func (ns *Nodes) On(node string) (all []*corev1.Pod) {
 		k.each(add)
 	}
 	return all
+}
+
+// Probes implements kubelet.Pods.
+func (ns *Nodes) Probes(node string, at time.Time, each func(pod *corev1.Pod, container, kind string, passed, failed int)) {
+	k := ns.roster.named(node)
+	if k == nil {
+		return
+	}
+	counts := map[*corev1.Pod][]lifecycle.ProbeCount{}
+	k.each(func(p *pod) bool {
+		counts[p.view()] = ns.builtIn.Probes(p.view(), p.probing, at)
+		return true
+	})
+	for pod, all := range counts {
+		for _, c := range all {
+			each(pod, c.Container, c.Kind, c.Passed, c.Failed)
+		}
+	}
 }
 
 // NodeAt implements kubelet.Pods.

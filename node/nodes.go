@@ -37,6 +37,7 @@ type Nodes struct {
 	supervision *workqueue.Queue[*kubelet] // nodes whose usage is played, or that shut down
 	joining     chan struct{}              // tokens that bound how many nodes register or list at a time
 	lifecycle   lifecycle.Lifecycle
+	builtIn     *lifecycle.BuiltIn // the one below lifecycle
 	served      *api.Server
 	// watching counts the watches of objects that pods use. Workers of the queue work start them.
 	watching sync.WaitGroup
@@ -69,13 +70,13 @@ func New(env controller.Env, o Options) *Nodes {
 	ns.absent.Store(int64(o.Count) + 1)
 	ns.joined = make(chan struct{})
 	env.Client.Trace().RegisterQueue("nodes", ns.state)
+	ns.builtIn = &lifecycle.BuiltIn{
+		StartAfter: ns.options.StartAfter, RunFor: ns.options.RunFor,
+		NoEvents: ns.options.Events == NoEvents, AllEvents: ns.options.Events == AllEvents,
+		Images: ns.options.Definitions.Images, Exceeds: ns.options.Definitions.Exceeds,
+	}
 	ns.lifecycle = &lifecycle.Staged{
-		Stages: func() stage.Stages { return ns.options.Definitions.Stages("Pod") },
-		Other: &lifecycle.BuiltIn{
-			StartAfter: ns.options.StartAfter, RunFor: ns.options.RunFor,
-			NoEvents: ns.options.Events == NoEvents, AllEvents: ns.options.Events == AllEvents,
-			Images: ns.options.Definitions.Images, Exceeds: ns.options.Definitions.Exceeds,
-		},
+		Stages: func() stage.Stages { return ns.options.Definitions.Stages("Pod") }, Other: ns.builtIn,
 	}
 	ns.served = api.New(api.Options{Pods: ns, Definitions: ns.options.Definitions, Lease: ns.options.LeaseDuration})
 	return ns

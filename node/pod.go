@@ -24,6 +24,7 @@ type pod struct {
 	ending     *lifecycle.Ending // nil unless the node ends it
 	plays      bool              // its usage is declared
 	allocation admission.Allocation
+	probing    *lifecycle.Probing
 	// choice, backOff, released and mounting are owned by the worker that holds the pod in the queue work.
 	choice   stage.Choice
 	backOff  lifecycle.BackOff

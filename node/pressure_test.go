@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -25,10 +26,10 @@ type bubble struct {
 	events client.Resource[*corev1.Event]
 }
 
-// inBubble runs a test with a control plane whose node-1 has the annotations.
-func inBubble(t *testing.T, annotations map[string]string, test func(b *bubble)) {
+// inBubble runs a test with a control plane whose node-1 has the annotations, and with objects of kwok's kinds.
+func inBubble(t *testing.T, annotations map[string]string, test func(b *bubble), stages ...any) {
 	synctest.Test(t, func(t *testing.T) {
-		c := testenv.New(t, testenv.Options{Bubble: true, Nodes: 1}).Client(t)
+		c := testenv.New(t, testenv.Options{Bubble: true, Nodes: 1, Stages: testenv.Objects{Values: stages}}).Client(t)
 		b := &bubble{t, c, client.For[*corev1.Node](c), client.For[*corev1.Pod](c).Namespace("default"), client.For[*corev1.Event](c).Namespace("default")}
 		await(t, b.nodes, "node-1", "ready", ready)
 		b.annotate(annotations)
@@ -130,6 +131,16 @@ func (b *bubble) outOfService() {
 		map[string]any{"key": corev1.TaintNodeOutOfService, "value": "nodeshutdown", "effect": "NoExecute"}}}})); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// scrape reads a path of node-1's kubelet through the server.
+func (b *bubble) scrape(path string) []byte {
+	b.Helper()
+	res, err := b.client.REST().Do(b.Context(), client.Request{Method: http.MethodGet, Path: "/api/v1/nodes/node-1/proxy" + path})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return res.Body
 }
 
 // told checks that there is an event with a reason and a message.

@@ -77,7 +77,7 @@ func (k *kubelet) usage() (pods []*eviction.Pod, plays bool) {
 			continue
 		}
 		plays = plays || p.plays
-		one := &eviction.Pod{Pod: v}
+		one := &eviction.Pod{Pod: v, EmptyDirs: defs.EmptyDirs(v)}
 		for i, list := range [][]corev1.Container{v.Spec.Containers, v.Spec.InitContainers} {
 			statuses := [][]corev1.ContainerStatus{v.Status.ContainerStatuses, v.Status.InitContainerStatuses}[i]
 			for j := range min(len(list), len(statuses)) {

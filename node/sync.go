@@ -44,6 +44,6 @@ func (k *kubelet) take(key podKey) (latest *corev1.Pod, f lifecycle.Facts, err e
 	return p.latest, lifecycle.Facts{
 		Host: k.host, Pod: k.options.families().Pair(p.ip, k.mu.ips.Six(p.ip)),
 		Ends: p.ends, Ending: p.ending, Choice: &p.choice, Node: k,
-		BackOff: &p.backOff, RestartPeriod: k.mu.settings.kubelet().CrashLoopBackOff.MaxContainerRestartPeriod.Duration,
+		BackOff: &p.backOff, Probing: p.probing, RestartPeriod: k.mu.settings.kubelet().CrashLoopBackOff.MaxContainerRestartPeriod.Duration,
 	}, nil
 }

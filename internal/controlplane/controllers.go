@@ -34,6 +34,7 @@ import (
 	"fairlead.dev/internal/controllers/replicaset"
 	"fairlead.dev/internal/controllers/replicationcontroller"
 	"fairlead.dev/internal/controllers/resourceclaim"
+	"fairlead.dev/internal/controllers/resourcepoolstatusrequest"
 	"fairlead.dev/internal/controllers/resourcequota"
 	"fairlead.dev/internal/controllers/rootca"
 	"fairlead.dev/internal/controllers/serviceaccount"
@@ -74,6 +75,11 @@ type settings struct {
 	evictions *devicetainteviction.Memory
 }
 
+// hasTaintRules reports whether there are DeviceTaintRules.
+func (s settings) hasTaintRules() bool {
+	return s.api.Enabled("DRADeviceTaintRules") && s.api.Has(resourcev1.SchemeGroupVersion, new(resourcev1.DeviceTaintRule))
+}
+
 // Ranges are the ranges from which controllers give addresses. A controller without a range does not run.
 type Ranges struct {
 	Nodes         nodeipam.Options
@@ -110,8 +116,7 @@ var builtins = []entry{
 	{"daemonset", "daemon-set-controller", plain(daemonset.New)},
 	{"deployment", "deployment-controller", plain(deployment.New)},
 	{"devicetainteviction", "device-taint-eviction-controller", func(env controller.Env, s settings) controller.Runner {
-		rules := s.api.Enabled("DRADeviceTaintRules") && s.api.Has(resourcev1.SchemeGroupVersion, new(resourcev1.DeviceTaintRule))
-		return devicetainteviction.New(env, devicetainteviction.Options{NoRules: !rules, Memory: s.evictions})
+		return devicetainteviction.New(env, devicetainteviction.Options{NoRules: !s.hasTaintRules(), Memory: s.evictions})
 	}},
 	{"disruption", "disruption-controller", plain(disruption.New)},
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
@@ -149,6 +154,9 @@ var builtins = []entry{
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replicationcontroller.New)},
 	{"resourceclaim", "resource-claim-controller", plain(resourceclaim.New)},
+	{"resourcepoolstatusrequest", "resourcepoolstatusrequest-controller", func(env controller.Env, s settings) controller.Runner {
+		return resourcepoolstatusrequest.New(env, resourcepoolstatusrequest.Options{NoRules: !s.hasTaintRules()})
+	}},
 	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
 	{"rootca", "root-ca-cert-publisher", func(env controller.Env, s settings) controller.Runner {
 		return rootca.New(env, rootca.Options{CA: s.caBundle})

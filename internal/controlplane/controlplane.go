@@ -388,7 +388,9 @@ func (cp *ControlPlane) parts() (all []part) {
 		all = append(all, part{"Scheduler", "running", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, o.scheduling(cp.measured)) }})
 	}
 	if o.simulates() {
-		all = append(all, part{"Nodes", o.simulatedNodes(), func(ctx context.Context, s clientSide) error { return s.nodes(ctx, o.nodes(), o.NodeGroups) }})
+		all = append(all, part{"Nodes", o.simulatedNodes(), func(ctx context.Context, s clientSide) error {
+			return s.nodes(ctx, o.nodes(), cp.measured.of(o.NodeGroups))
+		}})
 	}
 	return all
 }

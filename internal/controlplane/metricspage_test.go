@@ -31,6 +31,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/controlplane/controlplanetest"
+	"fairlead.dev/internal/nodegroups"
 	"fairlead.dev/trace"
 )
 
@@ -49,6 +50,7 @@ func TestMetricsPage(t *testing.T) {
 	cp := controlplanetest.Start(t, controlplane.Options{
 		Controllers: controlplane.ControllerNames(), Scheduler: true, Nodes: 1, Trace: trace.New(trace.Options{}),
 		Limits: controlplane.Limits{MaxBodyBytes: maxBody}, MemoryLimit: 1 << 40, Encryption: v.options.Encryption, API: gangsAPI(t),
+		NodeGroups: twoGroups(t),
 	})
 	v.configure(plugin.config() + "# again\n")
 	v.put(controlplanetest.Clientset(t, cp), "encrypted", "x")
@@ -75,6 +77,7 @@ func TestMetricsPage(t *testing.T) {
 		_, text := get("/metrics") // until the test's context ends
 		readFamilies(families, text)
 		missing = slices.ContainsFunc([]string{
+			"fairlead_node_group_creation_duration_seconds", "fairlead_node_group_failures_total",
 			"fairlead_event_hop_duration_seconds", "apiserver_watch_events_dispatch_duration_seconds", "workqueue_work_duration_seconds",
 			"controller_runtime_reconcile_total", "apiserver_watch_events_sizes", "aggregator_unavailable_apiservice_total", "fairlead_config_reloads_total",
 		}, func(name string) bool { return families[name] == nil })
@@ -138,6 +141,27 @@ to the same users.
 ## /metrics
 
 `
+
+// twoGroups returns node groups: one with a node that takes no pods, and one without stock.
+func twoGroups(t *testing.T) *nodegroups.Options {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "groups.yaml")
+	const groups = `
+apiVersion: config.fairlead.dev/v1alpha1
+kind: NodeGroups
+groups:
+- {name: one, min: 1, max: 1, template: [{spec: {taints: [{key: none, effect: NoSchedule}]}}]}
+- {name: none, min: 1, max: 1, stock: 0, template: [{}]}
+`
+	if err := os.WriteFile(path, []byte(groups), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := nodegroups.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &nodegroups.Options{File: file, Address: "127.0.0.1:0"}
+}
 
 // family is a family of metrics.
 type family struct {

@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"fairlead.dev/client"
+	"fairlead.dev/internal/nodegroups"
 	"fairlead.dev/scheduler"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -11,16 +12,37 @@ import (
 type partMetrics struct {
 	requests  *client.Metrics
 	scheduler *scheduler.Metrics
+	groups    *nodegroups.Metrics
 }
 
-func newPartMetrics() partMetrics { return partMetrics{client.NewMetrics(), scheduler.NewMetrics()} }
+func newPartMetrics() partMetrics {
+	return partMetrics{client.NewMetrics(), scheduler.NewMetrics(), nodegroups.NewMetrics()}
+}
 
 // register registers the metrics of the parts that o asks for.
 func (m partMetrics) register(o Options, reg *prometheus.Registry) error {
-	if err := reg.Register(m.requests); err != nil || !o.Scheduler {
+	if err := reg.Register(m.requests); err != nil {
 		return err
 	}
-	return reg.Register(m.scheduler)
+	if o.Scheduler {
+		if err := reg.Register(m.scheduler); err != nil {
+			return err
+		}
+	}
+	if o.NodeGroups == nil {
+		return nil
+	}
+	return reg.Register(m.groups)
+}
+
+// of returns the options of node groups, which may be nil, with their metrics.
+func (m partMetrics) of(o *nodegroups.Options) *nodegroups.Options {
+	if o == nil {
+		return nil
+	}
+	with := *o
+	with.Metrics = m.groups
+	return &with
 }
 
 // in returns the scheduler's options with its metrics.

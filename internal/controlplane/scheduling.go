@@ -29,7 +29,7 @@ var otherDeviceGates = []string{
 func (o Options) scheduling(m partMetrics) scheduler.Options {
 	of := m.in(o.Scheduling)
 	of.FeatureGates = map[string]bool{
-		gateGroups:     o.API.Enabled(gateGroups) && asked("podgroups")(o.API),
+		gateGroups:     o.API.Enabled(gateGroups) && asked(podGroups)(o.API),
 		gateDevices:    o.API.Enabled(gateDevices) && o.API.Has(resourcev1.SchemeGroupVersion, new(resourcev1.ResourceClaim)),
 		gateTaintRules: o.API.Enabled(gateTaintRules) && o.API.Has(resourcev1.SchemeGroupVersion, new(resourcev1.DeviceTaintRule)),
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	migrationv1 "k8s.io/api/storagemigration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,6 +22,7 @@ var gated = map[string]string{
 	"podcertificaterequestcleaner": "PodCertificateRequest",
 	"podgroupprotection":           "GenericWorkload",
 	"resourceclaim":                "DynamicResourceAllocation",
+	"resourcepoolstatusrequest":    "DRAResourcePoolStatus",
 	"storageversionmigrator":       "StorageVersionMigrator",
 	"vacprotection":                "VolumeAttributesClass",
 }
@@ -29,7 +31,8 @@ var gated = map[string]string{
 var young = map[string]func(gates.API) bool{
 	"clustertrustbundlepublisher":  has(certificatesv1.SchemeGroupVersion, new(certificatesv1.ClusterTrustBundle)),
 	"podcertificaterequestcleaner": has(certificatesv1.SchemeGroupVersion, new(certificatesv1.PodCertificateRequest)),
-	"podgroupprotection":           asked("podgroups"),
+	"podgroupprotection":           asked(podGroups),
+	"resourcepoolstatusrequest":    asked(resourcev1alpha3.SchemeGroupVersion.WithResource("resourcepoolstatusrequests")),
 	"storageversionmigrator":       has(migrationv1.SchemeGroupVersion, new(migrationv1.StorageVersionMigration)),
 }
 
@@ -37,11 +40,11 @@ func has(version schema.GroupVersion, object runtime.Object) func(gates.API) boo
 	return func(api gates.API) bool { return api.Has(version, object) }
 }
 
-// asked reports for a kind that is served only on request whether it is served.
-func asked(plural string) func(gates.API) bool {
-	return func(api gates.API) bool {
-		return slices.Contains(api.Asked, schedulingv1beta1.SchemeGroupVersion.WithResource(plural))
-	}
+var podGroups = schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups")
+
+// asked reports for a resource that is served only on request whether it is served.
+func asked(r schema.GroupVersionResource) func(gates.API) bool {
+	return func(api gates.API) bool { return slices.Contains(api.Asked, r) }
 }
 
 // runs reports whether the API has what a controller needs.

@@ -41,6 +41,7 @@ var upstreamNames = map[string]struct {
 	"replicaset-controller":                                          {here: "replicaset"},
 	"replicationcontroller-controller":                               {here: "replicationcontroller"},
 	"resourceclaim-controller":                                       {here: "resourceclaim"},
+	"resourcepoolstatusrequest-controller":                           {here: "resourcepoolstatusrequest"},
 	"resourcequota-controller":                                       {here: "resourcequota"},
 	"root-ca-certificate-publisher-controller":                       {here: "rootca"},
 	"service-cidr-controller":                                        {here: "servicecidr"},

@@ -1,5 +1,5 @@
 // Package kinds lists the API groups that Kubernetes serves in a stable version, with the Go types of their kinds, and those
-// of the beta version with pod groups, which the scheduler reads.
+// of the beta version with pod groups, which the scheduler reads, and ResourcePoolStatusRequests, which a controller answers.
 // It is used on both sides of the wire, which do not import each other.
 package kinds
 
@@ -22,6 +22,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -57,10 +58,18 @@ func AddToScheme(s *runtime.Scheme) error {
 		policyv1.AddToScheme,
 		rbacv1.AddToScheme,
 		resourcev1.AddToScheme,
+		addPoolStatus,
 		schedulingv1.AddToScheme,
 		schedulingv1beta1.AddToScheme,
 		storagev1.AddToScheme,
 		storagemigrationv1.AddToScheme,
 	)
 	return b.AddToScheme(s)
+}
+
+// addPoolStatus registers ResourcePoolStatusRequests alone: the other kinds of their version have a stable one.
+func addPoolStatus(s *runtime.Scheme) error {
+	s.AddKnownTypes(resourcev1alpha3.SchemeGroupVersion, &resourcev1alpha3.ResourcePoolStatusRequest{}, &resourcev1alpha3.ResourcePoolStatusRequestList{})
+	metav1.AddToGroupVersion(s, resourcev1alpha3.SchemeGroupVersion)
+	return nil
 }

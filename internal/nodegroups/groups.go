@@ -34,6 +34,8 @@ type Options struct {
 	Address string
 	// TLS is the configuration of the service; nil serves without TLS.
 	TLS *tls.Config
+	// Metrics count the groups; optional.
+	Metrics *Metrics
 }
 
 // Groups are the node groups of a file. Make them with New, start them with Run.
@@ -44,6 +46,7 @@ type Groups struct {
 	maps    client.Resource[*corev1.ConfigMap]
 	api     client.Resource[*corev1.Node]
 	groups  map[string]*Group
+	seen    *informer.Store[*corev1.Node] // for the metrics
 	// stored is the ConfigMap, to which events refer. It is set before any call.
 	stored *corev1.ConfigMap
 	// states has the states of the groups while no goroutine uses them: its receiver has the turn, and sends them back.
@@ -54,6 +57,9 @@ type Groups struct {
 
 // New returns groups whose nodes are simulated by nodes, which adopt Nodes. They start with Run.
 func New(env controller.Env, nodes *node.Nodes, o Options) *Groups {
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
 	gs := &Groups{
 		env: env, nodes: nodes, options: o,
 		maps:    client.For[*corev1.ConfigMap](env.Client).Namespace(metav1.NamespaceSystem),
@@ -66,7 +72,9 @@ func New(env controller.Env, nodes *node.Nodes, o Options) *Groups {
 		g := &o.File.Groups[i]
 		gs.groups[g.Name] = g
 	}
-	informer.For[*corev1.Node](env.Informers).Handle(informer.Handler[*corev1.Node]{
+	nodesSeen := informer.For[*corev1.Node](env.Informers)
+	gs.seen = nodesSeen.Store()
+	nodesSeen.Handle(informer.Handler[*corev1.Node]{
 		Name: "node-groups",
 		Delete: func(last *corev1.Node) {
 			if last.Labels[GroupLabel] != "" {
@@ -92,6 +100,7 @@ func (gs *Groups) Run(ctx context.Context) error {
 	if err := gs.load(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
+	defer gs.options.Metrics.follow(func() []*corev1.Node { return gs.seen.List("") })()
 	var options []grpc.ServerOption
 	if gs.options.TLS != nil {
 		options = append(options, grpc.Creds(credentials.NewTLS(gs.options.TLS)))
@@ -156,19 +165,25 @@ func (gs *Groups) begin(ctx context.Context, g *Group, all map[string]*state) er
 	for _, n := range nodes {
 		s.Last = max(s.Last, g.numberOf(n)) // the ConfigMap may have been deleted
 	}
-	s.request(g.Min - s.size(nodes))
+	s.request(g.Min-s.size(nodes), time.Now())
+	return gs.keep(ctx, g, s, all)
+}
+
+// keep stores a new state of a group.
+func (gs *Groups) keep(ctx context.Context, g *Group, s *state, all map[string]*state) error {
 	if err := s.store(ctx, gs.maps, g.Name); err != nil {
 		return err
 	}
 	all[g.Name] = s
+	gs.options.Metrics.see(g.Name, s)
 	return nil
 }
 
 // request adds instances without a Node.
-func (s *state) request(count int) {
+func (s *state) request(count int, now time.Time) {
 	for range count {
 		s.Last++
-		s.Instances = append(s.Instances, instance{Number: s.Last})
+		s.Instances = append(s.Instances, instance{Number: s.Last, Requested: now})
 	}
 }
 

@@ -43,25 +43,29 @@ func List(ctx context.Context, c *client.Client) ([]Status, error) {
 	}
 	all := []Status{}
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		s, own := states[name], &Group{Name: name}
-		is := Status{Name: name, Min: s.Min, Max: s.Max}
-		pending := map[string]bool{}
-		for _, i := range s.Instances {
-			pending[own.id(own.instanceName(i.Number))] = true
-			if i.Failed != nil {
-				is.Failed++
-			} else {
-				is.Pending++
-			}
-		}
-		for _, n := range nodes.Items {
-			if n.Labels[GroupLabel] == name && n.DeletionTimestamp == nil && !pending[n.Spec.ProviderID] {
-				is.Nodes++
-			}
-		}
-		is.Size = is.Nodes + is.Pending + is.Failed
-		is.PricePerHour = float64(is.Nodes) * s.PricePerHour
-		all = append(all, is)
+		all = append(all, states[name].status(name, nodes.Items))
 	}
 	return all, nil
+}
+
+// status returns the status of a group with this state, beside the Nodes of all groups.
+func (s *state) status(group string, nodes []*corev1.Node) Status {
+	own, is := &Group{Name: group}, Status{Name: group, Min: s.Min, Max: s.Max}
+	pending := map[string]bool{}
+	for _, i := range s.Instances {
+		pending[own.id(own.instanceName(i.Number))] = true
+		if i.Failed != nil {
+			is.Failed++
+		} else {
+			is.Pending++
+		}
+	}
+	for _, n := range nodes {
+		if n.Labels[GroupLabel] == group && n.DeletionTimestamp == nil && !pending[n.Spec.ProviderID] {
+			is.Nodes++
+		}
+	}
+	is.Size = is.Nodes + is.Pending + is.Failed
+	is.PricePerHour = float64(is.Nodes) * s.PricePerHour
+	return is
 }

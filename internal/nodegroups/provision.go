@@ -63,13 +63,13 @@ func (gs *Groups) advance(ctx context.Context, g *Group, all map[string]*state) 
 	now := time.Now()
 	failed, changed, wake := g.draw(s, len(nodes), gs.options.File.Seed, now)
 	if changed {
-		if err := s.store(ctx, gs.maps, g.Name); err != nil {
+		if err := gs.keep(ctx, g, s, all); err != nil {
 			return wake, err
 		}
-		all[g.Name] = s
 	}
 	for _, i := range failed {
 		f := i.failure()
+		gs.options.Metrics.failed(g.Name, f)
 		gs.env.Recorder.Event(gs.stored, corev1.EventTypeWarning, "FailedProvisioning", "Instance %s of node group %s: %s: %s", g.instanceName(i.Number), g.Name, f.Code, f.Message)
 	}
 	next, err := gs.register(ctx, g, s.clone(), now)
@@ -79,11 +79,7 @@ func (gs *Groups) advance(ctx context.Context, g *Group, all map[string]*state) 
 	if next == nil {
 		return wake, nil
 	}
-	if err := next.store(ctx, gs.maps, g.Name); err != nil {
-		return wake, err
-	}
-	all[g.Name] = next
-	return wake, nil
+	return wake, gs.keep(ctx, g, next, all)
 }
 
 // draw begins the instances for which there is stock beside the Nodes, and returns those that failed in doing so or have run
@@ -154,10 +150,12 @@ func (gs *Groups) register(ctx context.Context, g *Group, s *state, now time.Tim
 	var rest []instance
 	for _, i := range s.Instances {
 		if f := refused[i.Number]; f != nil {
-			i = instance{Number: i.Number, Failed: f}
+			i = instance{Number: i.Number, Requested: i.Requested, Failed: f}
 			gs.ring() // another may have its stock
+			gs.options.Metrics.failed(g.Name, f)
 			gs.env.Recorder.Event(gs.stored, corev1.EventTypeWarning, "FailedRegistration", "Instance %s of node group %s: %s: %s", g.instanceName(i.Number), g.Name, f.Code, f.Message)
 		} else if due(&i) {
+			gs.options.Metrics.registered(g.Name, &i, now)
 			continue
 		}
 		rest = append(rest, i)

@@ -17,13 +17,13 @@ func TestStockOuts(t *testing.T) {
 	g.StockOuts = []StockOut{out}
 	s := &state{Since: since}
 
-	s.request(1)
+	s.request(1, since)
 	failed, changed, wake := g.draw(s, 0, 1, since)
 	if len(failed) != 0 || !changed || !wake.Equal(since.Add(time.Minute)) {
 		t.Errorf("with stock: failed %v, changed %v, next step at %v", failed, changed, wake)
 	}
 
-	s.request(1)
+	s.request(1, since)
 	at := since.Add(65 * time.Minute)
 	failed, _, wake = g.draw(s, 0, 1, at)
 	if len(failed) != 1 || failed[0].failure().Code != "OUT_OF_STOCK" || !wake.Equal(since.Add(70*time.Minute)) {
@@ -43,7 +43,7 @@ func TestFailures(t *testing.T) {
 	g := &Group{Name: "a", Max: 2000, Failures: []Failure{{Rate: 0.2, Code: "A"}, {Rate: 0.1, Code: "B"}}}
 	draw := func(seed int64) (codes string, count map[string]int) {
 		s := &state{}
-		s.request(2000)
+		s.request(2000, time.Now())
 		failed, _, _ := g.draw(s, 0, seed, time.Now())
 		count = map[string]int{}
 		for _, i := range failed {
@@ -69,7 +69,7 @@ func TestStock(t *testing.T) {
 	stock := 3
 	g := &Group{Name: "a", Max: 9, Stock: &stock}
 	s := &state{}
-	s.request(4)
+	s.request(4, time.Now())
 	s.Instances[0].Failed = &Failure{Code: "A"}
 	failed, _, _ := g.draw(s, 1, 1, time.Now())
 	if len(failed) != 1 || failed[0].Number != 4 {

@@ -3,6 +3,7 @@ package nodegroups
 import (
 	"context"
 	"slices"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -23,7 +24,7 @@ func (s *service) NodeGroupIncreaseSize(ctx context.Context, req *pb.NodeGroupIn
 		case delta > g.Max-size:
 			return status.Errorf(codes.FailedPrecondition, "node group %s has %d instances: %d more would exceed its maximum of %d", g.Name, size, delta, g.Max)
 		}
-		st.request(delta)
+		st.request(delta, time.Now())
 		return nil
 	})
 	return &pb.NodeGroupIncreaseSizeResponse{}, err

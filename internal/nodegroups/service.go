@@ -61,10 +61,9 @@ func (s *service) change(ctx context.Context, id string, do func(g *Group, st *s
 		if err := do(g, next, nodes); err != nil {
 			return err
 		}
-		if err := next.store(ctx, s.groups.maps, id); err != nil {
+		if err := s.groups.keep(ctx, g, next, all); err != nil {
 			return unavailable(err)
 		}
-		all[id] = next
 		s.groups.ring()
 		return nil
 	})

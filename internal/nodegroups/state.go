@@ -32,6 +32,8 @@ type state struct {
 // instance is an instance without a Node.
 type instance struct {
 	Number int `json:"number"`
+	// Requested is when the size of the group was increased by it.
+	Requested time.Time `json:"requested,omitzero"`
 	// Running is when it is created, and Registers when it becomes a Node. They are zero while it waits for stock, and when it
 	// has failed.
 	Running   time.Time `json:"running,omitzero"`
@@ -51,6 +53,16 @@ func (i *instance) failure() *Failure {
 		return &Failure{Code: "OUT_OF_STOCK", Message: "the group has no more instances in stock", Class: OutOfResources}
 	}
 	return i.Failed
+}
+
+// withoutStock returns how many instances wait for stock.
+func (s *state) withoutStock() (n int) {
+	for i := range s.Instances {
+		if s.Instances[i].OutOfStock {
+			n++
+		}
+	}
+	return n
 }
 
 // unreadableState is the error of a stored state that cannot be read.

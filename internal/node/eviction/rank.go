@@ -32,6 +32,7 @@ func (u Usage) of(name corev1.ResourceName) int64 {
 type Pod struct {
 	*corev1.Pod
 	Containers []Container
+	EmptyDirs  map[string]int64 // the bytes in its emptyDir volumes, by name
 }
 
 // Container is the usage of a container.
@@ -44,6 +45,17 @@ type Container struct {
 func (p *Pod) Uses() (sum Usage) {
 	for _, c := range p.Containers {
 		sum.Add(c.Usage)
+	}
+	sum.Storage += p.VolumesOnDisk()
+	return sum
+}
+
+// VolumesOnDisk returns the bytes in emptyDir volumes that are not in memory.
+func (p *Pod) VolumesOnDisk() (sum int64) {
+	for i := range p.Spec.Volumes {
+		if v := &p.Spec.Volumes[i]; v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault {
+			sum += p.EmptyDirs[v.Name]
+		}
 	}
 	return sum
 }

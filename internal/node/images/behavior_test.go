@@ -107,22 +107,25 @@ func TestChance(t *testing.T) {
 func TestUsage(t *testing.T) {
 	b, err := load(t, `
 - image: train
-  usage: [{after: 0s, cpu: 100m, memory: 1Gi}, {after: 1m, cpu: "2"}, {after: 2m, memory: 3Gi}]
+  usage: [{after: 0s, cpu: 100m, memory: 1Gi, emptyDirs: {cache: 0}}, {after: 1m, cpu: "2"}, {after: 2m, memory: 3Gi, emptyDirs: {cache: 4Gi}}]
 `)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for after, want := range map[time.Duration][2]string{
-		0: {"100m", "1Gi"}, 30 * time.Second: {"1050m", "1536Mi"}, time.Minute: {"2", "2Gi"}, time.Hour: {"2", "3Gi"},
+	for after, want := range map[time.Duration][3]string{
+		0: {"100m", "1Gi", "0"}, 30 * time.Second: {"1050m", "1536Mi", "1Gi"}, time.Minute: {"2", "2Gi", "2Gi"}, time.Hour: {"2", "3Gi", "4Gi"},
 	} {
 		cpu, _ := b.Of("train").Use(corev1.ResourceCPU, after)
 		memory, _ := b.Of("train").Use(corev1.ResourceMemory, after)
-		if got := [2]string{cpu.String(), memory.String()}; got != want {
+		cache, _ := b.Of("train").Use(EmptyDir("cache"), after)
+		if got := [3]string{cpu.String(), memory.String(), cache.String()}; got != want {
 			t.Errorf("after %s: %v, want %v", after, got, want)
 		}
 	}
-	if _, ok := b.Of("train").Use("example.com/gpu", 0); ok {
-		t.Error("the usage of a resource without points is known")
+	for _, name := range []corev1.ResourceName{"example.com/gpu", "cache", EmptyDir("tmp")} {
+		if _, ok := b.Of("train").Use(name, 0); ok {
+			t.Errorf("the usage of %s, which has no points, is known", name)
+		}
 	}
 }
 

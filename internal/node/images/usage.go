@@ -1,6 +1,7 @@
 package images
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,10 +18,19 @@ type Point struct {
 	EphemeralStorage *resource.Quantity `json:"ephemeralStorage,omitempty"`
 	// Processes is the number of processes.
 	Processes *resource.Quantity `json:"processes,omitempty"`
+	// EmptyDirs is the space that the container takes in emptyDir volumes, by the name of the volume.
+	EmptyDirs map[string]resource.Quantity `json:"emptyDirs,omitempty"`
 }
 
 // Processes is the name of the number of processes among resources.
 const Processes corev1.ResourceName = "pids"
+
+const emptyDirPrefix = "emptyDir/"
+
+// EmptyDir is the name of the space in an emptyDir volume among resources.
+func EmptyDir(volume string) corev1.ResourceName {
+	return corev1.ResourceName(emptyDirPrefix + volume)
+}
 
 func (p *Point) of(name corev1.ResourceName) *resource.Quantity {
 	switch name {
@@ -32,6 +42,11 @@ func (p *Point) of(name corev1.ResourceName) *resource.Quantity {
 		return p.EphemeralStorage
 	case Processes:
 		return p.Processes
+	}
+	if volume, ok := strings.CutPrefix(string(name), emptyDirPrefix); ok {
+		if q, ok := p.EmptyDirs[volume]; ok {
+			return &q
+		}
 	}
 	return nil
 }

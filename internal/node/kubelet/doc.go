@@ -20,8 +20,8 @@
 //
 // # Metrics
 //
-// /metrics/resource, /metrics/cadvisor and /stats/summary have the usage of containers, /metrics a kubelet's own counters and /configz
-// its configuration, all under upstream's names and as far as they are simulated. Each is at /metrics/nodes/{nodeName}/... as
+// /metrics/resource, /metrics/cadvisor and /stats/summary have the usage of containers, /metrics/probes the results of their probes,
+// /metrics a kubelet's own counters and /configz its configuration, all under upstream's names and as far as they are simulated. Each is at /metrics/nodes/{nodeName}/... as
 // well, for any node. Definitions of the kind Metric are served at their own paths.
 //
 // # Concurrency

@@ -55,6 +55,7 @@ func (s *Server) metrics(w http.ResponseWriter, req *http.Request) {
 		expose(w, req, samples{defined, node, pods, v.read})
 		return
 	}
+	v.of = s.pods
 	answer(w, req, v)
 }
 
@@ -66,6 +67,7 @@ type view struct {
 	lease  time.Duration
 	defs   *kwok.Definitions
 	system eviction.Usage // of the machine beside its pods
+	of     Pods
 }
 
 // answers are the handlers of a kubelet's own metrics, by path.
@@ -73,6 +75,7 @@ var answers = map[string]func(http.ResponseWriter, *http.Request, view){
 	"/metrics":          func(w http.ResponseWriter, req *http.Request, v view) { expose(w, req, own{v}) },
 	"/metrics/resource": func(w http.ResponseWriter, req *http.Request, v view) { expose(w, req, resources{v.read}) },
 	"/metrics/cadvisor": func(w http.ResponseWriter, req *http.Request, v view) { expose(w, req, cadvisor{v}) },
+	"/metrics/probes":   func(w http.ResponseWriter, req *http.Request, v view) { expose(w, req, probes{v}) },
 	"/stats/summary":    func(w http.ResponseWriter, _ *http.Request, v view) { encode(w, v.summary()) },
 	"/configz":          func(w http.ResponseWriter, _ *http.Request, v view) { encode(w, v.config()) },
 }

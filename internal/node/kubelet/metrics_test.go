@@ -173,7 +173,7 @@ memory{pod="waiting"} 0
 memory{pod="web"} 3.145728e+06`; own != want {
 		t.Errorf("%s\nwant\n%s", own, want)
 	}
-	for path, want := range map[string]string{"/metrics/probes": "404 page not found", "/metrics/nodes/x/own": `node "x": is not one of those`, "/metrics/nodes/x/metrics/resource": `node "x": is not one of those`} {
+	for path, want := range map[string]string{"/metrics/none": "404 page not found", "/metrics/nodes/x/own": `node "x": is not one of those`, "/metrics/nodes/x/metrics/resource": `node "x": is not one of those`} {
 		if code, body := w.get(t, proxy+path); code != 404 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %s", path, code, body)
 		}

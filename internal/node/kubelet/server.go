@@ -33,6 +33,9 @@ type Pods interface {
 	PodAt(ip string) *corev1.Pod
 	// On returns the latest versions of the pods of a node, or of all nodes if node is empty.
 	On(node string) []*corev1.Pod
+	// Probes calls each for all probes of a node's pods, of the kinds Startup, Readiness and Liveness, with how often they have
+	// passed and failed until a time.
+	Probes(node string, at time.Time, each func(pod *corev1.Pod, container, kind string, passed, failed int))
 	// NodeAt returns the name of the node with an address; "" unless it is exactly one.
 	NodeAt(ip string) string
 	// Node returns one of the nodes. It fails for other nodes, and during an outage.

@@ -3,6 +3,7 @@ package kubelet
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,7 +36,12 @@ type (
 		CPU        cpuStats         `json:"cpu"`
 		Memory     memoryStats      `json:"memory"`
 		Storage    fsStats          `json:"ephemeral-storage"`
+		Volumes    []volumeStats    `json:"volume,omitempty"`
 		Processes  processStats     `json:"process_stats"`
+	}
+	volumeStats struct {
+		fsStats
+		Name string `json:"name"`
 	}
 	podRef struct {
 		Name      string `json:"name"`
@@ -105,9 +111,11 @@ func (v view) summary() summary {
 	}
 	disk, processes := v.system.Storage, v.system.Processes
 	ofPods := make([]map[string]int64, len(v.read.pods))
-	storage, counts := make([]int64, len(v.read.pods)), make([]int64, len(v.read.pods))
+	dirs, storage, counts := make([]map[string]int64, len(v.read.pods)), make([]int64, len(v.read.pods)), make([]int64, len(v.read.pods))
 	for i, p := range v.read.pods {
 		storage[i], ofPods[i] = load(corev1.ResourceEphemeralStorage, p)
+		dirs[i] = v.defs.EmptyDirs(p.Pod)
+		storage[i] += (&eviction.Pod{Pod: p.Pod, EmptyDirs: dirs[i]}).VolumesOnDisk()
 		counts[i], _ = load(images.Processes, p)
 		disk, processes = disk+storage[i], processes+counts[i]
 	}
@@ -127,6 +135,9 @@ func (v view) summary() summary {
 		}
 		if t := p.Status.StartTime; t != nil {
 			stats.StartTime = *t
+		}
+		for _, name := range slices.Sorted(maps.Keys(dirs[i])) {
+			stats.Volumes = append(stats.Volumes, volumeStats{fs(dirs[i][name]), name})
 		}
 		for _, c := range p.containers {
 			limit := spec(p.Pod, c.name).Resources.Limits.Memory().AsApproximateFloat64()

@@ -30,6 +30,9 @@ func (d *Definitions) Plays(pod *corev1.Pod) bool {
 				return true
 			}
 		}
+		if pod.Annotations[EmptyDirAnnotation] != "" {
+			return true
+		}
 	}
 	if d == nil {
 		return false
@@ -52,7 +55,7 @@ func (d *Definitions) Plays(pod *corev1.Pod) bool {
 	return false
 }
 
-// Load returns the usage of a resource by a running container: memory as Use has it; of ephemeral storage and processes, which
+// Load returns the usage of a resource by a running container: memory as Use has it; of ephemeral storage, emptyDir volumes and processes, which
 // a container that does not declare them uses none of.
 func (d *Definitions) Load(name corev1.ResourceName, pod *corev1.Pod, c *corev1.Container) int64 {
 	if name == corev1.ResourceMemory {

@@ -44,10 +44,13 @@ func (b *BuiltIn) Next(ctx context.Context, pod *corev1.Pod, f Facts, now time.T
 		}
 	}
 	to := advance(pod, sc, f.Host, f.Pod, now, f.Ends)
-	step := Step{Ends: to.ends, Next: to.next}
-	if toSeconds(to.status); !codec.Equal(&pod.Status, to.status) {
+	step := Step{Ends: to.ends}
+	toSeconds(to.status)
+	probing, told, again := sc.follow(pod, to.status, f.Probing, !b.NoEvents, now)
+	step.Probing, step.Actions, step.Next = probing, told, Earlier(to.next, again)
+	if !codec.Equal(&pod.Status, to.status) {
 		step.Status = to.status
-		step.Actions = b.events(pod, to.status, pulled, f.Ending)
+		step.Actions = append(step.Actions, b.events(pod, to.status, pulled, f.Ending)...)
 	}
 	if to.remove {
 		step.Actions, step.Next = append(step.Actions, stage.Action{Delete: true}), time.Time{}
@@ -72,7 +75,6 @@ func (b *BuiltIn) events(pod *corev1.Pod, after *corev1.PodStatus, pulled []pull
 		return nil
 	}
 	e := events{pod: pod, before: &pod.Status, after: after, all: b.AllEvents, pulls: pulled, ended: ending != nil}
-	e.probes(newScenario(pod, b.Images, b.StartAfter, b.RunFor))
 	e.configErrors()
 	e.pulled()
 	e.failedPulls()

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -96,36 +95,6 @@ func (e *events) configErrors() {
 	}
 	tell(e.before.InitContainerStatuses, e.after.InitContainerStatuses)
 	tell(e.before.ContainerStatuses, e.after.ContainerStatuses)
-}
-
-// probes adds an event for each probe that has failed.
-func (e *events) probes(sc scenario) {
-	if sc.startup == nil && sc.readiness == nil && sc.liveness == nil && sc.images == nil {
-		return
-	}
-	e.probesOf(sc, e.pod.Spec.InitContainers, e.before.InitContainerStatuses, e.after.InitContainerStatuses)
-	e.probesOf(sc, e.pod.Spec.Containers, e.before.ContainerStatuses, e.after.ContainerStatuses)
-}
-
-func (e *events) probesOf(sc scenario, specs []corev1.Container, before, after []corev1.ContainerStatus) {
-	for i := range min(len(specs), len(before), len(after)) {
-		old, now, p := &before[i], &after[i], sc.probes(e.pod, &specs[i])
-		end := now.State.Terminated
-		if end == nil {
-			end = now.LastTerminationState.Terminated
-		}
-		switch {
-		case old.State.Running != nil && now.State.Running != nil && old.Ready && !now.Ready && p.readiness != nil:
-			e.add(corev1.EventTypeWarning, "Unhealthy", "Readiness probe failed: simulated")
-		case old.State.Running != nil && now.State.Running == nil && end != nil && end.ExitCode == killed && p.kills(end) && e.pod.DeletionTimestamp == nil && !e.ended:
-			kind := "Liveness"
-			if _, ok := p.started(); !ok {
-				kind = "Startup"
-			}
-			e.add(corev1.EventTypeWarning, "Unhealthy", "%s probe failed: simulated", kind)
-			e.add(corev1.EventTypeNormal, "Killing", "Container %s failed %s probe, will be restarted", now.Name, strings.ToLower(kind))
-		}
-	}
 }
 
 // assumption adds an event about a pod that will not end by itself although its containers might.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -23,22 +22,26 @@ const killed = 137
 type probeOutcome struct {
 	first bool
 	turns time.Duration // below zero: never
+	warns bool          // passes with a warning, if the probe is an HTTP request
 }
 
 // readOutcome reads an annotation; nil if it is missing or invalid.
 func readOutcome(pod *corev1.Pod, annotation string) *probeOutcome {
+	if pod.Annotations[annotation] == "warn" {
+		return &probeOutcome{first: true, turns: -1, warns: true}
+	}
 	word, after, timed := strings.Cut(pod.Annotations[annotation], "-after=")
 	if word != "pass" && word != "fail" {
 		return nil
 	}
 	if !timed {
-		return &probeOutcome{word == "pass", -1}
+		return &probeOutcome{first: word == "pass", turns: -1}
 	}
 	d, err := time.ParseDuration(after)
 	if err != nil || d < 0 {
 		return nil
 	}
-	return &probeOutcome{word == "fail", d}
+	return &probeOutcome{first: word == "fail", turns: d}
 }
 
 // probe is a probe of a container with its outcome.
@@ -49,10 +52,10 @@ type probe struct {
 	probeOutcome
 }
 
-// newProbe returns nil for a probe that a container does not have, or that passes at once. A probe without an
-// annotation passes after as many attempts as its successThreshold demands.
+// newProbe returns nil for a probe that a container does not have. A probe without an annotation passes after as many
+// attempts as its successThreshold demands.
 func newProbe(p *corev1.Probe, o *probeOutcome) *probe {
-	if p == nil || o == nil && p.InitialDelaySeconds <= 0 && p.SuccessThreshold <= 1 {
+	if p == nil {
 		return nil
 	}
 	if o == nil {
@@ -68,10 +71,20 @@ func newProbe(p *corev1.Probe, o *probeOutcome) *probe {
 	if p.TerminationGracePeriodSeconds != nil {
 		grace = ptr.To(time.Duration(*p.TerminationGracePeriodSeconds) * time.Second)
 	}
-	return &probe{
+	made := &probe{
 		grace: grace, delay: time.Duration(p.InitialDelaySeconds) * time.Second, period: time.Duration(or(p.PeriodSeconds, 10)) * time.Second,
 		successes: int(or(p.SuccessThreshold, 1)), failing: int(or(p.FailureThreshold, 3)), probeOutcome: *o,
 	}
+	made.warns = made.warns && p.HTTPGet != nil
+	return made
+}
+
+// begins returns when the first attempt is, if probing begins at from.
+func (p *probe) begins(from time.Duration) time.Duration { return max(from, p.delay) }
+
+// lead returns how many attempts have the first result, if the outcome turns and the first attempt is at from.
+func (p *probe) lead(from time.Duration) int {
+	return int((max(0, p.turns-from) + p.period - 1) / p.period)
 }
 
 // reaches returns how long after the container's start the probe has reached a result: after as many attempts as
@@ -84,13 +97,11 @@ func (p *probe) reaches(result bool, from time.Duration) (at time.Duration, ok b
 	if result {
 		need = p.successes
 	}
-	from = max(from, p.delay) // both count from the container's start
+	from = p.begins(from) // both count from the container's start
 	attempt := func(n int) time.Duration { return from + time.Duration(n)*p.period }
 	before := 0 // attempts with the first result
 	if p.turns >= 0 {
-		if lead := p.turns - from; lead > 0 {
-			before = int((lead + p.period - 1) / p.period)
-		}
+		before = p.lead(from)
 	}
 	switch {
 	case p.first == result && (p.turns < 0 || before >= need):
@@ -139,13 +150,6 @@ func (p probes) kill(pod time.Duration) (at, grace time.Duration, ok bool) {
 		grace = *by.grace
 	}
 	return at, grace, ok
-}
-
-// kills reports whether a probe has ended the container, and no other cause, such as its memory limit or the exit code of its
-// command.
-func (p probes) kills(end *corev1.ContainerStateTerminated) bool {
-	after, ok := p.ends()
-	return ok && end.Reason == "Error" && !end.FinishedAt.Before(&metav1.Time{Time: end.StartedAt.Add(after).Truncate(time.Second)})
 }
 
 // look returns whether a container has started and is ready after running for a time, and how long after its start

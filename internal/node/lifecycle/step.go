@@ -24,6 +24,7 @@ type Facts struct {
 	Ending        *Ending        // nil unless the node ends the pod
 	Choice        *stage.Choice  // the stage chosen for the pod
 	BackOff       *BackOff       // of its containers; may be nil
+	Probing       *Probing       // of the latest Step that had one; nil if the kubelet has just started
 	RestartPeriod time.Duration  // the longest back-off; 0 for five minutes
 	Node          Node
 }
@@ -44,6 +45,7 @@ type Step struct {
 	Status  *corev1.PodStatus // replaces the pod's status, before the actions; nil if it stays
 	Actions []stage.Action    // in their order
 	Ends    time.Time         // the next Facts.Ends, once the status is written
+	Probing *Probing          // the next Facts.Probing, once the step has been carried out; nil if it stays
 	Next    time.Time         // when to look again; zero if only a change of the pod is a reason to
 	Played  *stage.Choice     // is done once the step has been carried out; nil if it is no stage's
 }

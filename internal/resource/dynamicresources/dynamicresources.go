@@ -34,6 +34,8 @@ func Resources() []*resource.Resource {
 			WithTable(templateTable).WithStrategy(templateStrategy).
 			WithVersionOnRequest(resource.VersionOf[resourcev1beta2.ResourceClaimTemplate, resourcev1beta2.ResourceClaimTemplateList]("v1beta2"), nil, nil).
 			WithVersionOnRequest(resource.VersionOf[resourcev1beta1.ResourceClaimTemplate, resourcev1beta1.ResourceClaimTemplateList]("v1beta1"), exactly(templateRequests), flatten(templateRequests)),
+		resource.ClusterScoped[resourcev1alpha3.ResourcePoolStatusRequest, resourcev1alpha3.ResourcePoolStatusRequestList](resourcev1alpha3.SchemeGroupVersion, "resourcepoolstatusrequests").OnRequest().
+			WithStatus().WithTable(poolStatusTable).WithStrategy(poolStatusStrategy()),
 		resource.ClusterScoped[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](gv, "resourceslices").
 			WithSelectableFields(resource.FieldAt("spec.nodeName", "").Index(), resource.FieldAt("spec.driver", "")).
 			WithSelectorError(func(gvk schema.GroupVersionKind, label string) error {

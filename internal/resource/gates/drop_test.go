@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,6 +26,7 @@ var kinds = []runtime.Object{
 	&batchv1.Job{}, &batchv1.CronJob{},
 	&schedulingv1beta1.PodGroup{}, &schedulingv1beta1.Workload{},
 	&resourcev1.ResourceSlice{}, &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimTemplate{},
+	&resourcev1alpha3.ResourcePoolStatusRequest{},
 }
 
 // allOff has no gate on.

@@ -23,16 +23,17 @@ func (a API) HasPlugin(name string) bool {
 
 // gatedKinds are the kinds that a gate guards, which is off by default.
 var gatedKinds = map[schema.GroupResource]string{
-	{Group: "scheduling.k8s.io", Resource: "podgroups"}: "GenericWorkload",
-	{Group: "scheduling.k8s.io", Resource: "workloads"}: "GenericWorkload",
+	{Group: "scheduling.k8s.io", Resource: "podgroups"}:                "GenericWorkload",
+	{Group: "scheduling.k8s.io", Resource: "workloads"}:                "GenericWorkload",
+	{Group: "resource.k8s.io", Resource: "resourcepoolstatusrequests"}: "DRAResourcePoolStatus",
 }
 
 // others are the gates that the server and the controllers ask for outside this package and that guard no field, and those
 // of fields or kinds that can be switched on. APIServerIdentity can only be switched off together with
 // UnknownVersionInteroperabilityProxy, of which the server has no more than without it.
 var others = []string{
-	"APIServerIdentity", "CBORServingAndStorage", "DRADeviceTaintRules", "GenericWorkload", "PersistentVolumeClaimUnusedSinceTime",
-	"PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
+	"APIServerIdentity", "CBORServingAndStorage", "DRADeviceTaintRules", "DRAResourcePoolStatus", "GenericWorkload",
+	"PersistentVolumeClaimUnusedSinceTime", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
 }
 
 // Switchable reports whether the server has both sides of a gate, so that it can be switched from its default in the

@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 )
 
@@ -55,6 +56,7 @@ var laterFields = []gatedField{
 	of[schedulingv1beta1.WorkloadSpec]("CompositePodGroup", "CompositePodGroupTemplates"),
 	of[batchv1.JobSpec]("WorkloadWithJob", "Scheduling"),
 	of[resourcev1.ResourceSliceSpec]("DRAPartitionableDevicesType", "PartitionTypeAttribute"),
+	of[resourcev1alpha3.ResourcePoolStatusRequestSpec]("DRAPartitionableDevicesType", "DefaultPartitionTypeAttribute"),
 	of[resourcev1.ResourceSliceSpec]("DRAOptionalNodeOperations", "SkipNodeOperations"),
 	of[resourcev1.DeviceAttribute]("DRAListTypeAttributes", "IntValues"),
 	of[resourcev1.DeviceAttribute]("DRAListTypeAttributes", "BoolValues"),

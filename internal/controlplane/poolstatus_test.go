@@ -1,0 +1,226 @@
+package controlplane_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
+	"fairlead.dev/internal/resource/gates"
+)
+
+// poolStatusAPI is the API with ResourcePoolStatusRequests.
+func poolStatusAPI(t *testing.T) gates.API {
+	t.Helper()
+	all, err := gates.New(version.MustParse(gates.Newest))
+	if err == nil {
+		err = all.Set("DRAResourcePoolStatus=true")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gates.API{Gates: all, Asked: []schema.GroupVersionResource{resourcev1alpha3.SchemeGroupVersion.WithResource("resourcepoolstatusrequests")}}
+}
+
+// pools is a control plane with devices of the driver gpu.example.com.
+type pools struct {
+	*testing.T
+	*kubernetes.Clientset
+	ctx context.Context
+}
+
+// slice publishes a slice of a pool.
+func (p *pools) slice(name, pool, node string, generation, of int64, devices ...resourcev1.Device) {
+	p.Helper()
+	s := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.ResourceSliceSpec{
+		Driver: "gpu.example.com", Pool: resourcev1.ResourcePool{Name: pool, Generation: generation, ResourceSliceCount: of}, Devices: devices,
+	}}
+	if s.Spec.NodeName = &node; node == "" {
+		s.Spec.NodeName, s.Spec.AllNodes = nil, ptr.To(true)
+	}
+	if _, err := p.ResourceV1().ResourceSlices().Create(p.ctx, s, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// allocate makes a claim that has devices of a pool.
+func (p *pools) allocate(name string, results ...resourcev1.DeviceRequestAllocationResult) {
+	p.Helper()
+	claims := p.ResourceV1().ResourceClaims("default")
+	c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for i := range results {
+		results[i].Driver = "gpu.example.com"
+		request := resourcev1.DeviceRequest{Name: results[i].Request, Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu"}}
+		if c.Spec.Devices.Requests = append(c.Spec.Devices.Requests, request); ptr.Deref(results[i].AdminAccess, false) {
+			c.Spec.Devices.Requests[i].Exactly.AdminAccess = ptr.To(true)
+		}
+	}
+	c, err := claims.Create(p.ctx, c, metav1.CreateOptions{})
+	if err != nil {
+		p.Fatal(err)
+	}
+	c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: results}}
+	if _, err := claims.UpdateStatus(p.ctx, c, metav1.UpdateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *pools) ask(name string, spec resourcev1alpha3.ResourcePoolStatusRequestSpec) (*resourcev1alpha3.ResourcePoolStatusRequest, error) {
+	r := &resourcev1alpha3.ResourcePoolStatusRequest{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
+	return p.ResourceV1alpha3().ResourcePoolStatusRequests().Create(p.ctx, r, metav1.CreateOptions{})
+}
+
+// answered waits for the status of a request.
+func (p *pools) answered(name string) *resourcev1alpha3.ResourcePoolStatusRequest {
+	p.Helper()
+	requests := p.ResourceV1alpha3().ResourcePoolStatusRequests()
+	w, err := requests.Watch(p.ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name, ResourceVersion: "0"})
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer w.Stop()
+	for e := range w.ResultChan() {
+		if r, ok := e.Object.(*resourcev1alpha3.ResourcePoolStatusRequest); ok && r.Status != nil {
+			return r
+		}
+	}
+	p.Fatalf("%s was not answered", name)
+	return nil
+}
+
+func counts(s resourcev1alpha3.PoolStatus) [5]int32 {
+	return [5]int32{ptr.Deref(s.ResourceSliceCount, -1), ptr.Deref(s.TotalDevices, -1), ptr.Deref(s.AllocatedDevices, -1), ptr.Deref(s.UnavailableDevices, -1), ptr.Deref(s.AvailableDevices, -1)}
+}
+
+// TestResourcePoolStatus asks for the state of pools of devices: some allocated, some tainted, some shared.
+func TestResourcePoolStatus(t *testing.T) {
+	cp := controlplanetest.Start(t, controlplane.Options{API: poolStatusAPI(t), Controllers: []string{"resourcepoolstatusrequest"}})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	p := &pools{t, controlplanetest.Clientset(t, cp), ctx}
+	device := func(name string, effects ...resourcev1.DeviceTaintEffect) resourcev1.Device {
+		d := resourcev1.Device{Name: name}
+		for _, e := range effects {
+			d.Taints = append(d.Taints, resourcev1.DeviceTaint{Key: "example.com/broken", Effect: e})
+		}
+		return d
+	}
+	p.slice("old", "node-a", "a", 1, 1, device("gone-0"), device("gone-1"))
+	p.slice("a-0", "node-a", "a", 2, 2, device("gpu-0"), device("gpu-1"), device("gpu-2", resourcev1.DeviceTaintEffectNoSchedule))
+	p.slice("a-1", "node-a", "a", 2, 2, device("gpu-3"), device("gpu-4", resourcev1.DeviceTaintEffectNone), device("gpu-5"))
+	memory := resource.MustParse("80Gi")
+	shared := resourcev1.Device{Name: "nic-0", AllowMultipleAllocations: ptr.To(true), Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: memory}}}
+	free := *shared.DeepCopy()
+	free.Name = "nic-1"
+	p.slice("shared", "shared", "", 1, 1, shared, free)
+	rule := &resourcev1.DeviceTaintRule{ObjectMeta: metav1.ObjectMeta{Name: "repair"}, Spec: resourcev1.DeviceTaintRuleSpec{
+		DeviceSelector: &resourcev1.DeviceTaintSelector{Driver: ptr.To("gpu.example.com"), Device: ptr.To("gpu-3")},
+		Taint:          resourcev1.DeviceTaint{Key: "example.com/repair", Effect: resourcev1.DeviceTaintEffectNoExecute},
+	}}
+	if _, err := p.ResourceV1().DeviceTaintRules().Create(ctx, rule, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.allocate("one", resourcev1.DeviceRequestAllocationResult{Request: "r", Pool: "node-a", Device: "gpu-0"})
+	for _, name := range []string{"left", "right"} {
+		p.allocate(name, resourcev1.DeviceRequestAllocationResult{
+			Request: "r", Pool: "shared", Device: "nic-0", ShareID: ptr.To(shareIDs[name]),
+			ConsumedCapacity: map[resourcev1.QualifiedName]resource.Quantity{"memory": resource.MustParse("10Gi")},
+		})
+	}
+
+	if _, err := p.ask("a", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "gpu.example.com", PoolName: ptr.To("node-a")}); err != nil {
+		t.Fatal(err)
+	}
+	a := p.answered("a")
+	if *a.Spec.Limit != 100 || *a.Status.PoolCount != 1 || len(a.Status.Pools) != 1 {
+		t.Fatalf("a: %+v", a)
+	}
+	if s := a.Status.Pools[0]; s.PoolName != "node-a" || s.Generation != 2 || ptr.Deref(s.NodeName, "") != "a" || counts(s) != [5]int32{2, 6, 1, 2, 3} || s.ShareableSummary != nil {
+		t.Errorf("slices, devices, allocated, unavailable, available: %v of %+v", counts(s), s)
+	}
+	if c := a.Status.Conditions; len(c) != 1 || c[0].Type != "Complete" || c[0].Reason != "CalculationComplete" || c[0].Message != "Calculated status for 1 pools" {
+		t.Errorf("conditions: %+v", c)
+	}
+
+	// A request for all pools waits for the slices that are missing.
+	p.slice("z-0", "z", "z", 1, 2, device("gpu-0"))
+	if _, err := p.ask("all", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "gpu.example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.ask("two", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "gpu.example.com", Limit: ptr.To(int32(2))}); err != nil {
+		t.Fatal(err)
+	}
+	if s := p.answered("two").Status; *s.PoolCount != 3 || len(s.Pools) != 2 || s.Pools[0].PoolName != "node-a" || s.Pools[1].PoolName != "shared" {
+		t.Errorf("two of three pools: %+v", s)
+	}
+	if r, err := p.ResourceV1alpha3().ResourcePoolStatusRequests().Get(ctx, "all", metav1.GetOptions{}); err != nil || r.Status != nil {
+		t.Errorf("an incomplete pool: %+v, %v", r.Status, err)
+	}
+	p.slice("z-1", "z", "z", 1, 2, device("gpu-1"))
+	all := p.answered("all").Status
+	if *all.PoolCount != 3 || counts(all.Pools[2]) != [5]int32{2, 2, 0, 0, 2} {
+		t.Errorf("all: %+v", all)
+	}
+	sum := all.Pools[1].ShareableSummary
+	if sum == nil || *sum.FullyAvailableDevices != 1 || *sum.PartiallyAvailableDevices != 1 || len(sum.Capacity) != 1 {
+		t.Fatalf("shared devices: %+v", sum)
+	}
+	if c := sum.Capacity[0]; c.Name != "memory" || c.Total.String() != "160Gi" || c.Consumed.String() != "20Gi" || c.Available.String() != "140Gi" || all.Pools[1].NodeName != nil {
+		t.Errorf("shared capacity: %+v", c)
+	}
+	p.refused(a)
+}
+
+// shareIDs are those of the claims that share a device.
+var shareIDs = map[string]types.UID{"left": "00000000-0000-4000-8000-000000000001", "right": "00000000-0000-4000-8000-000000000002"}
+
+// refused tries what a request does not allow.
+func (p *pools) refused(answered *resourcev1alpha3.ResourcePoolStatusRequest) {
+	p.Helper()
+	requests := p.ResourceV1alpha3().ResourcePoolStatusRequests()
+	for message, spec := range map[string]resourcev1alpha3.ResourcePoolStatusRequestSpec{
+		"spec.driver: Required value":                                         {},
+		"spec.driver: Invalid value":                                          {Driver: "no_driver"},
+		"spec.limit: Invalid value: 0: must be greater than or equal to 1":    {Driver: "d", Limit: ptr.To(int32(0))},
+		"spec.limit: Invalid value: 1001: must be less than or equal to 1000": {Driver: "d", Limit: ptr.To(int32(1001))},
+		"spec.poolName: ": {Driver: "d", PoolName: ptr.To("a//b")},
+	} {
+		if _, err := p.ask("refused", spec); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), message) {
+			p.Errorf("%+v: %v, want %s", spec, err, message)
+		}
+	}
+	changed := answered.DeepCopy()
+	changed.Spec.Driver = "other.example.com"
+	if _, err := requests.Update(p.ctx, changed, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "field is immutable") {
+		p.Errorf("another driver: %v", err)
+	}
+	changed = answered.DeepCopy()
+	changed.Status.PoolCount = ptr.To(int32(7))
+	if _, err := requests.UpdateStatus(p.ctx, changed, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "field is immutable") {
+		p.Errorf("another status: %v", err)
+	}
+}
+
+// TestResourcePoolStatusGate: the kind is served only with its feature gate, even if its version is asked for.
+func TestResourcePoolStatusGate(t *testing.T) {
+	api := poolStatusAPI(t)
+	api.Gates = nil
+	cp := controlplanetest.Start(t, controlplane.Options{API: api})
+	_, err := controlplanetest.Clientset(t, cp).ResourceV1alpha3().ResourcePoolStatusRequests().List(t.Context(), metav1.ListOptions{})
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("without the gate: %v", err)
+	}
+}
