@@ -111,7 +111,7 @@ var builtins = []entry{
 	{"deployment", "deployment-controller", plain(deployment.New)},
 	{"devicetainteviction", "device-taint-eviction-controller", func(env controller.Env, s settings) controller.Runner {
 		rules := s.api.Enabled("DRADeviceTaintRules") && s.api.Has(resourcev1.SchemeGroupVersion, new(resourcev1.DeviceTaintRule))
-		return devicetainteviction.New(env, devicetainteviction.Options{NoRules: !rules, Memory: s.evictions})
+		return devicetainteviction.New(env, devicetainteviction.Options{NoRules: !rules, GroupClaims: hasGroupClaims(s.api), Memory: s.evictions})
 	}},
 	{"disruption", "disruption-controller", plain(disruption.New)},
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
@@ -148,7 +148,9 @@ var builtins = []entry{
 	{"pvprotection", "pv-protection-controller", plain(pvprotection.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replicationcontroller.New)},
-	{"resourceclaim", "resource-claim-controller", plain(resourceclaim.New)},
+	{"resourceclaim", "resource-claim-controller", func(env controller.Env, s settings) controller.Runner {
+		return resourceclaim.New(env, resourceclaim.Options{Groups: hasGroups(s.api), GroupClaims: hasGroupClaims(s.api)})
+	}},
 	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
 	{"rootca", "root-ca-cert-publisher", func(env controller.Env, s settings) controller.Runner {
 		return rootca.New(env, rootca.Options{CA: s.caBundle})
