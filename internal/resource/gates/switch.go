@@ -31,8 +31,8 @@ var gatedKinds = map[schema.GroupResource]string{
 // of fields or kinds that can be switched on. APIServerIdentity can only be switched off together with
 // UnknownVersionInteroperabilityProxy, of which the server has no more than without it.
 var others = []string{
-	"APIServerIdentity", "CBORServingAndStorage", "DRADeviceTaintRules", "GenericWorkload", "PersistentVolumeClaimUnusedSinceTime",
-	"PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
+	"APIServerIdentity", "CBORServingAndStorage", "DRADeviceTaintRules", "DRAWorkloadResourceClaims", "GenericWorkload",
+	"PersistentVolumeClaimUnusedSinceTime", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
 }
 
 // Switchable reports whether the server has both sides of a gate, so that it can be switched from its default in the
