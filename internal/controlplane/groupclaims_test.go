@@ -350,15 +350,16 @@ func TestGroupClaimsCauses(t *testing.T) {
 	var got []string
 	if s, ok := err.(apierrors.APIStatus); ok && s.Status().Details != nil {
 		for _, c := range s.Status().Details.Causes {
-			got = append(got, fmt.Sprintf("%s %s", c.Type, c.Field))
+			got = append(got, fmt.Sprintf("%s: %s", c.Field, c.Message))
 		}
 	}
 	want := []string{
-		"FieldValueDuplicate spec.resourceClaims[1]", "FieldValueInvalid spec.resourceClaims[0]",
-		"FieldValueInvalid spec.resourceClaims[1].resourceClaimName", "FieldValueRequired spec.resourceClaims[2].name",
+		`spec.resourceClaims[1]: Duplicate value: {"name":"a","resourceClaimName":".x"}`,
+		"spec.resourceClaims[0]: Invalid value: \"\": must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
+		`spec.resourceClaims[1].resourceClaimName: Invalid value: ".x": a lowercase RFC 1123 subdomain`,
+		"spec.resourceClaims[2].name: Required value",
 	}
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
+	if !slices.EqualFunc(got, want, strings.HasPrefix) {
 		t.Errorf("%v: causes %q, want %q", err, got, want)
 	}
 }

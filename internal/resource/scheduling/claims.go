@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"encoding/json"
 	"slices"
 
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
@@ -73,9 +74,14 @@ func unique[T any](v *validator, p *check.Path, list []T, name func(*T) string) 
 	seen := map[string]bool{}
 	for i := range list {
 		if n := name(&list[i]); seen[n] {
-			v.Duplicate(p.Index(i), list[i])
+			v.Duplicate(p.Index(i), asServed{list[i]})
 		} else {
 			seen[n] = true
 		}
 	}
 }
+
+// asServed is a value that errors quote with its JSON names: kube-apiserver checks these rules in the served version.
+type asServed struct{ value any }
+
+func (s asServed) MarshalJSON() ([]byte, error) { return json.Marshal(s.value) }

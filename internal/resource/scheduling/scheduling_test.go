@@ -140,7 +140,7 @@ func TestWorkload(t *testing.T) {
 			`spec.podGroupTemplates[0].preemptionPolicy: Unsupported value: "Some": supported values: "Never", "PreemptLowerPriority"`},
 		{"claim of nothing", "spec.podGroupTemplates: [{name: t, schedulingPolicy: {basic: {}}, resourceClaims: [{name: a}]}]",
 			"spec.podGroupTemplates[0].resourceClaims[0]: Invalid value: \"\": must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"},
-		{"twice", "spec.podGroupTemplates: [{name: t, schedulingPolicy: {basic: {}}}, {name: t, schedulingPolicy: {basic: {}}}]", "spec.podGroupTemplates[1]: Duplicate value"},
+		{"twice", "spec.podGroupTemplates: [{name: t, schedulingPolicy: {basic: {}}}, {name: t, schedulingPolicy: {basic: {}}}]", `spec.podGroupTemplates[1]: Duplicate value: {"name":"t","schedulingPolicy":{"basic":{}},"schedulingConstraints":null}`},
 		{"name", "spec.podGroupTemplates: [{name: A, schedulingPolicy: {basic: {}}}]", `spec.podGroupTemplates[0].name: Invalid value: "A"`},
 		{"priorities", "spec.podGroupTemplates: [{name: t, priority: 1, schedulingPolicy: {basic: {}}}, {name: u, schedulingPolicy: {basic: {}}}]",
 			"spec: Invalid value: null: detected multiple priority configurations"},

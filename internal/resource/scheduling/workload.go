@@ -57,7 +57,7 @@ func (v *validator) templates(p *check.Path, list, old []schedulingv1beta1.PodGr
 	for i := range list {
 		t, at := &list[i], p.Index(i)
 		if names[t.Name] {
-			v.Duplicate(at, map[string]any{"name": t.Name})
+			v.Duplicate(at, asServed{t})
 		}
 		names[t.Name] = true
 		k := slices.IndexFunc(old, func(o schedulingv1beta1.PodGroupTemplate) bool { return o.Name == t.Name })
