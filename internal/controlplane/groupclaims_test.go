@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/controlplanetest"
 )
 
 const gateGroupClaims = "DRAWorkloadResourceClaims"
@@ -362,4 +363,41 @@ func TestGroupClaimsCauses(t *testing.T) {
 	if !slices.EqualFunc(got, want, strings.HasPrefix) {
 		t.Errorf("%v: causes %q, want %q", err, got, want)
 	}
+}
+
+// TestGroupClaimsGateSwitchedOff: a group keeps its claims when the gate is switched off, and its pods do not get them any more.
+func TestGroupClaimsGateSwitchedOff(t *testing.T) {
+	dir := t.TempDir()
+	first, err := controlplane.Start(t.Context(), controlplane.Options{DataDir: dir, Listen: "127.0.0.1:0", API: gangsAPI(t, gateGroupClaims)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := &gangs{Clientset: controlplanetest.Clientset(t, first), ctx: t.Context()}
+	before.claimingGang(t, "train", 1, groupTemplate)
+	if err := first.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	g := startGangsWith(t, 1, controlplane.Options{DataDir: dir, API: gangsAPI(t), Controllers: []string{"nodelifecycle", "resourceclaim"}})
+	label := []byte(`{"metadata":{"labels":{"a":"b"}}}`)
+	pg, err := g.SchedulingV1beta1().PodGroups("default").Patch(g.ctx, "train", types.MergePatchType, label, metav1.PatchOptions{})
+	if err != nil || len(pg.Spec.ResourceClaims) != 1 {
+		t.Errorf("%v, the claims of the group are %+v", err, pg.Spec.ResourceClaims)
+	}
+	w, err := g.CoreV1().Events("default").Watch(g.ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=train-0,reason=FailedResourceClaimCreation"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	g.deviceTemplate(t, "gpus")
+	g.claimants(t, "train", 0, 1, podTemplate)
+	for e := range w.ResultChan() {
+		const want = "PodResourceClaim gpu: claim gpu is a PodGroup claim but the DRAWorkloadResourceClaims feature is disabled"
+		if event, ok := e.Object.(*corev1.Event); ok {
+			if event.Message != want {
+				t.Errorf("the event is %q, want %q", event.Message, want)
+			}
+			return
+		}
+	}
+	t.Error("there is no event")
 }
