@@ -231,17 +231,27 @@ func TestGroupClaimByName(t *testing.T) {
 	})
 }
 
-// allocate gives a claim a device of a node, and reserves it.
-func (g *gangs) allocate(t testing.TB, claim, node string, users ...resourcev1.ResourceClaimConsumerReference) {
+// onlyOn selects a node.
+func onlyOn(node string) *corev1.NodeSelector {
+	return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
+	}}}
+}
+
+// allocate gives a claim the device of node-1, which some nodes reach, nil means all, and reserves it for a group if that is
+// not nil.
+func (g *gangs) allocate(t testing.TB, claim string, on *corev1.NodeSelector, pg *schedulingv1beta1.PodGroup) {
 	t.Helper()
+	var users []resourcev1.ResourceClaimConsumerReference
+	if pg != nil {
+		users = []resourcev1.ResourceClaimConsumerReference{{APIGroup: "scheduling.k8s.io", Resource: "podgroups", Name: pg.Name, UID: pg.UID}}
+	}
 	status, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"finalizers": []string{resourcev1.Finalizer}},
 		"status": resourcev1.ResourceClaimStatus{ReservedFor: users, Allocation: &resourcev1.AllocationResult{
-			NodeSelector: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-				MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
-			}}},
+			NodeSelector: on, AllocationTimestamp: ptr.To(metav1.Now()),
 			Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
-				{Request: "r", Driver: gangDriver, Pool: node, Device: "gpu-0"},
+				{Request: "r", Driver: gangDriver, Pool: "node-1", Device: "gpu-0"},
 			}},
 		}},
 	})
@@ -261,7 +271,7 @@ func TestGroupClaimElsewhere(t *testing.T) {
 	g := startGroupClaims(t, 2, 1)
 	g.deviceClaim(t, "shared")
 	pg := g.claimingGang(t, "train", 2, schedulingv1beta1.PodGroupResourceClaim{Name: "gpu", ResourceClaimName: ptr.To("shared")})
-	g.allocate(t, "shared", "node-1", resourcev1.ResourceClaimConsumerReference{APIGroup: "scheduling.k8s.io", Resource: "podgroups", Name: pg.Name, UID: pg.UID})
+	g.allocate(t, "shared", onlyOn("node-1"), pg)
 	cordon := []byte(`{"spec":{"unschedulable":true}}`)
 	if _, err := g.CoreV1().Nodes().Patch(g.ctx, "node-1", types.MergePatchType, cordon, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
@@ -272,13 +282,34 @@ func TestGroupClaimElsewhere(t *testing.T) {
 	g.claim(t, "shared", "reserved for the group", func(c *resourcev1.ResourceClaim) bool { return reservedFor(c, pg) })
 }
 
+// TestGroupClaimIsGivenUp: a gang that fits nowhere gives up a claim that is available everywhere, and uses it when it fits.
+func TestGroupClaimIsGivenUp(t *testing.T) {
+	g := startGroupClaims(t, 1, 1)
+	g.deviceClaim(t, "shared")
+	pg := g.claimingGang(t, "train", 2, schedulingv1beta1.PodGroupResourceClaim{Name: "gpu", ResourceClaimName: ptr.To("shared")})
+	g.allocate(t, "shared", nil, pg)
+	p := memberPod("large", "train", "40")
+	p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To("shared")}}
+	g.create(t, p)
+	g.claimants(t, "train", 0, 1, p.Spec.ResourceClaims...)
+	g.claim(t, "shared", "given up", func(c *resourcev1.ResourceClaim) bool {
+		return c != nil && c.Status.Allocation != nil && len(c.Status.ReservedFor) == 0
+	})
+	if err := g.CoreV1().Pods("default").Delete(g.ctx, "large", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	g.claimants(t, "train", 1, 2, p.Spec.ResourceClaims...)
+	g.bound(t, "train", 2)
+	g.claim(t, "shared", "reserved for the group", func(c *resourcev1.ResourceClaim) bool { return reservedFor(c, pg) })
+}
+
 // TestGroupClaimWithoutScheduler: an allocated claim of a group is reserved for the group when a pod of it gets a node by
 // itself, and the pod runs.
 func TestGroupClaimWithoutScheduler(t *testing.T) {
 	g := startGroupClaims(t, 1, 1)
 	g.deviceTemplate(t, "gpus")
 	pg := g.claimingGang(t, "train", 1, groupTemplate)
-	g.allocate(t, g.groupClaim(t, "train", ""), "node-1")
+	g.allocate(t, g.groupClaim(t, "train", ""), onlyOn("node-1"), nil)
 	p := memberPod("placed", "train", "1")
 	p.Spec.NodeName, p.Spec.ResourceClaims = "node-1", []corev1.PodResourceClaim{podTemplate}
 	g.create(t, p)
