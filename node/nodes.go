@@ -155,7 +155,8 @@ func (ns *Nodes) newKubelet(name string, index, slots int, ip netip.Addr, cidr n
 	}
 	k.objects = objectcache.New(objectcache.Options{
 		Client: ns.env.Client, Log: ns.env.Log, Node: name, Capacity: capacity, Lists: ns.joining, Watches: &ns.watching,
-		Changed: func(uid types.UID) { ns.work.Add(podKey{k, uid}) },
+		Changed:     func(uid types.UID) { ns.work.Add(podKey{k, uid}) },
+		GroupClaims: ns.options.GroupClaims,
 	})
 	k.mu.pods = map[types.UID]*pod{}
 	if template != nil {

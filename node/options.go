@@ -35,6 +35,8 @@ type Options struct {
 	Template *corev1.Node
 	// Devices are the devices that nodes publish in ResourceSlices, as a driver would; nil: the nodes have no devices.
 	Devices *Devices
+	// GroupClaims lets pods use the ResourceClaims of their PodGroups (feature gate DRAWorkloadResourceClaims).
+	GroupClaims bool
 	// Zones are given to the nodes in turn, as label topology.kubernetes.io/zone.
 	Zones []string
 	// PodCIDR contains the range of pod addresses of each node, which is large enough for

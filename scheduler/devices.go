@@ -63,6 +63,9 @@ func (s *Scheduler) modelDevices(env controller.Env) {
 		PartitionableDevices:    o.enabled("DRAPartitionableDevices", true),
 		PrioritizedList:         o.enabled("DRAPrioritizedList", true),
 	}
+	if s.objects.groups != nil && o.enabled("DRAWorkloadResourceClaims", false) {
+		model.Group = s.groups.object
+	}
 	model.Freed = func() {
 		if s.groups.trying {
 			return // the devices were taken for a group that did not fit

@@ -80,6 +80,15 @@ func (g *podGroups) release(key types.NamespacedName, one *podGroup) {
 	}
 }
 
+// object returns a group that exists.
+func (g *podGroups) object(namespace, name string) (*schedulingv1beta1.PodGroup, bool) {
+	one := g.byKey[types.NamespacedName{Namespace: namespace, Name: name}]
+	if one == nil || one.object == nil {
+		return nil, false
+	}
+	return one.object, true
+}
+
 // minCount returns how many pods of the group have to be placed together.
 func (g *podGroup) minCount() int {
 	if gang := g.object.Spec.SchedulingPolicy.Gang; gang != nil {

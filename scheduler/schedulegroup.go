@@ -117,8 +117,9 @@ func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, g *
 			s.help(ctx, e.Group.Members[i], s.postFilter(e.Group.Members[i], fit))
 		}
 	}
+	helps, helped := s.postFilterGroup(e, g)
 	victims, outcome := s.preemptForGroup(e, g)
-	message := strings.Join(notEmpty(t.why, outcome.message), ", ")
+	message := strings.Join(notEmpty(t.why, helped, outcome.message), ", ")
 	result := "unschedulable"
 	if outcome.waits {
 		result = "waiting_on_preemption"
@@ -140,10 +141,28 @@ func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, g *
 	s.groups.writer.set(g.object, metav1.ConditionFalse, schedulingv1beta1.PodGroupReasonUnschedulable, message)
 	s.profileOf(e.Group.Members[0]).Metrics.GroupEnded(result, e.Began)
 	s.queue.AddUnschedulable(e, t.by, time.Now())
+	s.help(ctx, e.Group.Members[0], helps)
 	if len(victims) > 0 {
 		from := preemptor{scheduler: e.PodInfo.Pod.Spec.SchedulerName, kind: "podgroup", uid: g.object.UID, object: g.object}
 		s.preBinding.Go(func() { s.evictForGroup(ctx, from, e.Group.Key, victims) })
 	}
+}
+
+// postFilterGroup returns the writes that may help a group, and their description. A group that already has pods on nodes, or
+// whose pods have to be near each other, gets no help.
+func (s *Scheduler) postFilterGroup(e *queue.QueuedPodInfo, g *podGroup) (writes []func(context.Context) error, done string) {
+	if len(g.scheduled(s.cluster)) > 0 || g.object.Spec.SchedulingConstraints != nil {
+		return nil, ""
+	}
+	var all []string
+	for _, f := range s.profileOf(e.Group.Members[0]).Filters {
+		if post, ok := f.(framework.GroupPostFilter); ok {
+			if write, did := post.PostFilterGroup(s.cluster, g.object); write != nil {
+				writes, all = append(writes, write), append(all, did)
+			}
+		}
+	}
+	return writes, strings.Join(all, ", ")
 }
 
 // notEmpty returns the texts that are not empty.

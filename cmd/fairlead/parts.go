@@ -192,7 +192,7 @@ func newNodes() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := node.Options{Count: count, Adopt: made.adopt}
+			o := node.Options{Count: count, Adopt: made.adopt, GroupClaims: true}
 			if o.Families, err = node.ParseFamilies(families); err != nil {
 				return usageError{fmt.Errorf("--ip-families: %w", err)}
 			}

@@ -296,6 +296,9 @@ func RunControllers(ctx context.Context, config *rest.Config, o ControllerOption
 	}
 	return apart(ctx, config, a, "controllers", func(ctx context.Context, s clientSide, _ partMetrics) error {
 		s.settings.signing, s.settings.ranges = o.Signing.Certificates, o.Ranges
+		if s.settings.api, err = s.servedAPI(ctx); err != nil {
+			return err
+		}
 		if o.Signing.Tokens != nil {
 			tokens, err := token.NewSecretSigner(o.Signing.Tokens)
 			if err != nil {

@@ -116,7 +116,7 @@ var builtins = []entry{
 	{"daemonset", "daemon-set-controller", plain(daemonset.New)},
 	{"deployment", "deployment-controller", plain(deployment.New)},
 	{"devicetainteviction", "device-taint-eviction-controller", func(env controller.Env, s settings) controller.Runner {
-		return devicetainteviction.New(env, devicetainteviction.Options{NoRules: !s.hasTaintRules(), Memory: s.evictions})
+		return devicetainteviction.New(env, devicetainteviction.Options{NoRules: !s.hasTaintRules(), GroupClaims: hasGroupClaims(s.api), Memory: s.evictions})
 	}},
 	{"disruption", "disruption-controller", plain(disruption.New)},
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
@@ -153,7 +153,9 @@ var builtins = []entry{
 	{"pvprotection", "pv-protection-controller", plain(pvprotection.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replicationcontroller.New)},
-	{"resourceclaim", "resource-claim-controller", plain(resourceclaim.New)},
+	{"resourceclaim", "resource-claim-controller", func(env controller.Env, s settings) controller.Runner {
+		return resourceclaim.New(env, resourceclaim.Options{Groups: hasGroups(s.api), GroupClaims: hasGroupClaims(s.api)})
+	}},
 	{"resourcepoolstatusrequest", "resourcepoolstatusrequest-controller", func(env controller.Env, s settings) controller.Runner {
 		return resourcepoolstatusrequest.New(env, resourcepoolstatusrequest.Options{NoRules: !s.hasTaintRules()})
 	}},

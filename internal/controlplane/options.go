@@ -273,7 +273,7 @@ func (o Options) adopts() bool { return ptr.Deref(o.AdoptNodes, o.Nodes > 0 || o
 func (o Options) nodes() node.Options {
 	return node.Options{
 		Count: o.Nodes, Adopt: o.adopts(), Capacity: o.NodeCapacity, Template: o.NodeTemplate, Devices: o.Devices, RareHeartbeats: o.pace().rareHeartbeats,
-		Definitions: o.Definitions, Kinds: o.Kinds, PodCIDR: o.simulatedPods(), Families: o.Access.families(),
+		GroupClaims: hasGroupClaims(o.API), Definitions: o.Definitions, Kinds: o.Kinds, PodCIDR: o.simulatedPods(), Families: o.Access.families(),
 	}
 }
 

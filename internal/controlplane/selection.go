@@ -47,6 +47,13 @@ func asked(r schema.GroupVersionResource) func(gates.API) bool {
 	return func(api gates.API) bool { return slices.Contains(api.Asked, r) }
 }
 
+// hasGroups reports whether the API has pod groups, and hasGroupClaims whether they may have claims for devices.
+func hasGroups(api gates.API) bool { return api.Enabled(gateGroups) && asked(podGroups)(api) }
+
+func hasGroupClaims(api gates.API) bool {
+	return hasGroups(api) && api.Enabled(gateDevices) && api.Enabled(gateGroupClaims)
+}
+
 // runs reports whether the API has what a controller needs.
 func runs(controller string, api gates.API) bool {
 	if gate, ok := gated[controller]; ok && !api.Enabled(gate) {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"fairlead.dev/client"
@@ -22,10 +23,15 @@ const (
 	byAllocated = "pool of allocated devices"
 )
 
+// byGroup is the index of pods by their group.
+const byGroup = "pod group of a device's users"
+
 // Options configure the controller.
 type Options struct {
 	// NoRules leaves out DeviceTaintRules, which some emulated versions of Kubernetes do not have.
 	NoRules bool
+	// GroupClaims: claims may be reserved for pod groups (feature gate DRAWorkloadResourceClaims).
+	GroupClaims bool
 	// Memory outlives the controller. Nil means a new one.
 	Memory *Memory
 }
@@ -35,6 +41,7 @@ type evictor struct {
 	claims   controller.Objects[*resourcev1.ResourceClaim]
 	slices   controller.Objects[*resourcev1.ResourceSlice]
 	rules    controller.Objects[*resourcev1.DeviceTaintRule] // without an informer if Options.NoRules
+	options  Options
 	memory   *Memory
 	rec      *client.Recorder
 	podLoop  *controller.Controller
@@ -45,11 +52,12 @@ type evictor struct {
 // be written.
 func New(env controller.Env, o Options) controller.Runner {
 	e := &evictor{
-		pods:   controller.ObjectsOf[*corev1.Pod](env),
-		claims: controller.ObjectsOf[*resourcev1.ResourceClaim](env),
-		slices: controller.ObjectsOf[*resourcev1.ResourceSlice](env),
-		memory: o.Memory,
-		rec:    env.Recorder.From(name, ""),
+		pods:    controller.ObjectsOf[*corev1.Pod](env),
+		claims:  controller.ObjectsOf[*resourcev1.ResourceClaim](env),
+		slices:  controller.ObjectsOf[*resourcev1.ResourceSlice](env),
+		options: o,
+		memory:  o.Memory,
+		rec:     env.Recorder.From(name, ""),
 	}
 	if e.memory == nil {
 		e.memory = new(Memory)
@@ -63,10 +71,18 @@ func New(env controller.Env, o Options) controller.Runner {
 		return pools
 	})
 	e.slices.Index(byPool, func(s *resourcev1.ResourceSlice) []string { return []string{pool(s.Spec.Driver, s.Spec.Pool.Name)} })
+	if o.GroupClaims {
+		e.pods.Index(byGroup, func(p *corev1.Pod) []string {
+			if g := p.Spec.SchedulingGroup; g != nil && g.PodGroupName != nil {
+				return []string{controller.Key{Namespace: p.Namespace, Name: *g.PodGroupName}.String()}
+			}
+			return nil
+		})
+	}
 	e.podLoop = controller.New("devicetainteviction", e.syncPod, controller.Options{Workers: 8})
 	e.podLoop.Watch(
 		controller.Watches(e.pods, ifUser).If(usesChange),
-		controller.Watches(e.claims, users).If(func(old, c *resourcev1.ResourceClaim) bool {
+		controller.Watches(e.claims, e.users).If(func(old, c *resourcev1.ResourceClaim) bool {
 			return old.UID != c.UID || (old.Status.Allocation == nil) != (c.Status.Allocation == nil) ||
 				!equality.Semantic.DeepEqual(old.Status.ReservedFor, c.Status.ReservedFor)
 		}),
@@ -106,11 +122,17 @@ func usesChange(old, p *corev1.Pod) bool {
 		!equality.Semantic.DeepEqual(old.Status.ExtendedResourceClaimStatus, p.Status.ExtendedResourceClaimStatus)
 }
 
-// users returns the keys of the pods that a claim is reserved for.
-func users(c *resourcev1.ResourceClaim) (keys []controller.Key) {
+// users returns the keys of the pods that a claim is reserved for, each by itself or as one of a group.
+func (e *evictor) users(c *resourcev1.ResourceClaim) (keys []controller.Key) {
 	for _, r := range c.Status.ReservedFor {
-		if r.APIGroup == "" && r.Resource == "pods" {
-			keys = append(keys, controller.Key{Namespace: c.Namespace, Name: r.Name})
+		k := controller.Key{Namespace: c.Namespace, Name: r.Name}
+		switch {
+		case r.APIGroup == "" && r.Resource == "pods":
+			keys = append(keys, k)
+		case r.APIGroup == schedulingv1beta1.GroupName && r.Resource == "podgroups" && e.options.GroupClaims:
+			for _, p := range e.pods.Store().ByIndex(byGroup, k.String()) {
+				keys = append(keys, controller.KeyOf(p))
+			}
 		}
 	}
 	return keys
@@ -127,7 +149,7 @@ func (e *evictor) usersOfPool(s *resourcev1.ResourceSlice) (keys []controller.Ke
 		return nil
 	}
 	for _, c := range e.claims.Store().ByIndex(byAllocated, key) {
-		keys = append(keys, users(c)...)
+		keys = append(keys, e.users(c)...)
 	}
 	return keys
 }
@@ -142,7 +164,7 @@ func (e *evictor) wake(ctx context.Context, r *resourcev1.DeviceTaintRule) {
 		return
 	}
 	for _, c := range e.selected(r) {
-		for _, k := range users(c) {
+		for _, k := range e.users(c) {
 			e.podLoop.EnqueueFrom(ctx, k)
 		}
 	}

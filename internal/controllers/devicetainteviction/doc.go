@@ -12,7 +12,7 @@
 // # Eviction
 //
 // A pod is deleted after it got the condition DisruptionTarget. A pod counts as a user of a claim if the claim is reserved
-// for it. Events of the pod record an eviction, and that a planned one has been cancelled.
+// for it or for its group. Events of the pod record an eviction, and that a planned one has been cancelled.
 //
 // # Rules
 //

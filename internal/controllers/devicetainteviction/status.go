@@ -109,7 +109,7 @@ func (e *evictor) preview(r *resourcev1.DeviceTaintRule) string {
 func (e *evictor) pending(r *resourcev1.DeviceTaintRule) (pods, namespaces int) {
 	seen, in := map[controller.Key]bool{}, map[string]bool{}
 	for _, c := range e.selected(r) {
-		for _, k := range users(c) {
+		for _, k := range e.users(c) {
 			p, ok := e.pods.Store().Get(k.Namespace, k.Name)
 			if !ok || seen[k] || p.Spec.NodeName == "" || p.DeletionTimestamp != nil || !e.isEvictedBy(p, r) {
 				continue

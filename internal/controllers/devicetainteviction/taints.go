@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/dynamic-resource-allocation/resourceclaim"
 
 	"fairlead.dev/controller"
 )
@@ -94,35 +94,15 @@ func tolerates(by *resourcev1.DeviceToleration, t *resourcev1.DeviceTaint) bool 
 // claimsOf returns the claims that a pod uses: those in its spec, from templates or not, and that of extended resources.
 func (e *evictor) claimsOf(p *corev1.Pod) iter.Seq[*resourcev1.ResourceClaim] {
 	return func(yield func(*resourcev1.ResourceClaim) bool) {
-		for name, own := range claimNames(p) {
+		for name, own := range resourceclaim.PodClaims(p) {
 			c, ok := e.claims.Store().Get(p.Namespace, name)
-			if !ok || own && !metav1.IsControlledBy(c, p) ||
-				!slices.ContainsFunc(c.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == p.UID }) {
+			if !ok || own && resourceclaim.IsForPod(p, c, e.options.GroupClaims) != nil ||
+				!resourceclaim.IsReservedForPod(p, c, e.options.GroupClaims) {
 				continue
 			}
 			if !yield(c) {
 				return
 			}
-		}
-	}
-}
-
-// claimNames returns the names of a pod's claims, and whether each must have been created for the pod.
-func claimNames(p *corev1.Pod) iter.Seq2[string, bool] {
-	return func(yield func(string, bool) bool) {
-		for i := range p.Spec.ResourceClaims {
-			named, own := p.Spec.ResourceClaims[i].ResourceClaimName, false
-			for _, s := range p.Status.ResourceClaimStatuses {
-				if named == nil && s.Name == p.Spec.ResourceClaims[i].Name {
-					named, own = s.ResourceClaimName, true
-				}
-			}
-			if named != nil && !yield(*named, own) {
-				return
-			}
-		}
-		if extended := p.Status.ExtendedResourceClaimStatus; extended != nil {
-			yield(extended.ResourceClaimName, true)
 		}
 	}
 }

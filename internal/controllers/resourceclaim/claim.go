@@ -5,14 +5,13 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 )
 
-// syncClaim removes pods that no longer need a claim from its reservations, and releases an unused claim.
+// syncClaim removes the users that no longer need a claim from its reservations, and releases an unused claim.
 func (c *claimer) syncClaim(ctx context.Context, o *resourcev1.ResourceClaim) (controller.Result, error) {
 	var users []resourcev1.ResourceClaimConsumerReference
 	for _, r := range o.Status.ReservedFor {
@@ -33,9 +32,9 @@ func (c *claimer) syncClaim(ctx context.Context, o *resourcev1.ResourceClaim) (c
 	if len(users) > 0 || o.DeletionTimestamp != nil {
 		return controller.Result{}, nil
 	}
-	// The garbage collector deletes claims of deleted pods.
-	if pod, ok := ownerOf(o); ok {
-		if p, ok := c.pods.Store().Get(pod.Namespace, pod.Name); ok && (!metav1.IsControlledBy(o, p) || done(p)) {
+	// The garbage collector deletes claims of deleted pods and groups.
+	if by := ownerOf(o); by.kind == podKind {
+		if p, ok := c.pods.Store().Get(by.Namespace, by.Name); ok && (!metav1.IsControlledBy(o, p) || done(p)) {
 			return controller.Result{}, client.IgnoreNotFound(c.claims.API.Namespace(o.Namespace).Delete(ctx, o.Name, metav1.DeleteOptions{
 				Preconditions: &metav1.Preconditions{UID: &o.UID},
 			}))
@@ -44,21 +43,31 @@ func (c *claimer) syncClaim(ctx context.Context, o *resourcev1.ResourceClaim) (c
 	return controller.Result{}, nil
 }
 
-// uses reports whether a consumer still needs a claim. A missing pod is confirmed with the server: the scheduler
-// may know a newer one. Consumers other than pods always count.
+// uses reports whether a user still needs a claim. A user that is not known is confirmed with the server: the scheduler
+// may know a newer one. Those other than pods, and groups with claims, always count.
 func (c *claimer) uses(ctx context.Context, namespace string, r resourcev1.ResourceClaimConsumerReference) (bool, error) {
-	if r.APIGroup != "" || r.Resource != "pods" {
-		return true, nil
+	switch {
+	case r.APIGroup == "" && r.Resource == "pods":
+		p, known, err := find(ctx, c.pods, namespace, r)
+		return p != nil && (!known || !done(p)), err
+	case isGroup(r) && c.options.GroupClaims:
+		g, _, err := find(ctx, c.groups, namespace, r)
+		return g != nil, err
 	}
-	p, ok := c.pods.Store().Get(namespace, r.Name)
-	if !ok {
-		var err error
-		if p, err = c.pods.API.Namespace(namespace).Get(ctx, r.Name); err != nil {
-			return !apierrors.IsNotFound(err), client.IgnoreNotFound(err)
-		}
-		return p.UID == r.UID, nil
+	return true, nil
+}
+
+// find returns the object that uses a claim, and whether the cache knows it; nil if it is gone.
+func find[T client.Object](ctx context.Context, from controller.Objects[T], namespace string, r resourcev1.ResourceClaimConsumerReference) (obj T, known bool, err error) {
+	obj, known = from.Store().Get(namespace, r.Name)
+	if !known {
+		obj, err = from.API.Namespace(namespace).Get(ctx, r.Name)
 	}
-	return p.UID == r.UID && !done(p), nil
+	if err != nil || obj.GetUID() != r.UID {
+		var none T
+		return none, known, client.IgnoreNotFound(err)
+	}
+	return obj, known, nil
 }
 
 // release sets a claim's consumers. Without any, its allocation is removed if the scheduler made it, and so is the

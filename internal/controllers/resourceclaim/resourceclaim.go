@@ -3,7 +3,8 @@ package resourceclaim
 import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/dynamic-resource-allocation/resourceclaim"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -11,36 +12,49 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// Indexes: of pods by their claims and templates, of claims by the pod that they were created for.
+// Indexes: of pods by their claims, of pods and groups by their templates, of claims by the object that they were created for.
 const (
 	byClaim    = "resource claim"
 	byTemplate = "resource claim template"
-	byPod      = "pod of a resource claim"
+	byOwner    = "owner of a resource claim"
 )
 
+// Options configure the controller.
+type Options struct {
+	// Groups: pods may have groups (feature gate GenericWorkload).
+	Groups bool
+	// GroupClaims: groups may have claims (feature gate DRAWorkloadResourceClaims). It needs Groups.
+	GroupClaims bool
+}
+
 type claimer struct {
+	options   Options
 	pods      controller.Objects[*corev1.Pod]
+	groups    controller.Objects[*schedulingv1beta1.PodGroup] // without an informer unless Options.Groups
 	claims    controller.Objects[*resourcev1.ResourceClaim]
 	templates controller.Objects[*resourcev1.ResourceClaimTemplate]
-	written   podcontrol.Written // claims, by their pod
+	written   map[string]*podcontrol.Written // claims, by the kind of their owner
 	rec       *client.Recorder
 	podLoop   *controller.Controller
 	claimLoop *controller.Controller
 }
 
-// New returns the controller, with two queues: of pods that need claims, and of claims that pods may have left.
-func New(env controller.Env) controller.Runner {
+// New returns the controller, with queues of pods that need claims, of groups that do, if these may have any, and of claims
+// that may have lost their users.
+func New(env controller.Env, o Options) controller.Runner {
 	c := &claimer{
+		options:   o,
 		pods:      controller.ObjectsOf[*corev1.Pod](env),
 		claims:    controller.ObjectsOf[*resourcev1.ResourceClaim](env),
 		templates: controller.ObjectsOf[*resourcev1.ResourceClaimTemplate](env),
+		written:   map[string]*podcontrol.Written{podKind: {}, groupKind: {}},
 		rec:       env.Recorder.From("resource_claim", ""),
 	}
 	c.pods.Index(byClaim, claimsOf)
 	c.pods.Index(byTemplate, templatesOf)
-	c.claims.Index(byPod, func(o *resourcev1.ResourceClaim) []string {
-		if k, ok := ownerOf(o); ok {
-			return []string{k.String()}
+	c.claims.Index(byOwner, func(o *resourcev1.ResourceClaim) []string {
+		if by := ownerOf(o); by.kind != "" {
+			return []string{by.String()}
 		}
 		return nil
 	})
@@ -51,7 +65,7 @@ func New(env controller.Env) controller.Runner {
 			Add:    func(p *corev1.Pod, _ bool) { c.podSeen(p) },
 			Update: func(_, p *corev1.Pod) { c.podSeen(p) },
 			Delete: func(p *corev1.Pod) {
-				c.written.Forget(controller.KeyOf(p))
+				c.written[podKind].Forget(controller.KeyOf(p))
 				c.wakeClaims(p)
 			},
 		}),
@@ -59,8 +73,8 @@ func New(env controller.Env) controller.Runner {
 			Add:    func(o *resourcev1.ResourceClaim, _ bool) { c.wakePods(o) },
 			Update: func(_, o *resourcev1.ResourceClaim) { c.wakePods(o) },
 			Delete: func(o *resourcev1.ResourceClaim) {
-				if k, ok := ownerOf(o); ok {
-					c.written.Gone(k, o.UID)
+				if by := ownerOf(o); by.kind != "" {
+					c.written[by.kind].Gone(by.Key, o.UID)
 				}
 				c.wakePods(o)
 			},
@@ -68,7 +82,12 @@ func New(env controller.Env) controller.Runner {
 		controller.Watches(c.templates, c.podsOf),
 	)
 	c.claimLoop.Watch(controller.For(c.claims), controller.Reads(c.pods)) // podSeen enqueues too
-	return controller.Runners{c.podLoop, c.claimLoop}
+	all := controller.Runners{c.podLoop, c.claimLoop}
+	if o.Groups {
+		c.groups = controller.ObjectsOf[*schedulingv1beta1.PodGroup](env)
+		all = append(all, c.followGroups()...)
+	}
+	return all
 }
 
 // podsOf returns the pods with a claim from the template.
@@ -90,23 +109,23 @@ func (c *claimer) podSeen(p *corev1.Pod) {
 
 // wakeClaims enqueues the claims of a pod that no longer needs them.
 func (c *claimer) wakeClaims(p *corev1.Pod) {
-	for i := range p.Spec.ResourceClaims {
-		if name, _ := nameOf(p, &p.Spec.ResourceClaims[i]); name != "" {
-			c.claimLoop.EnqueueFor(controller.Key{Namespace: p.Namespace, Name: name}, p)
-		}
-	}
-	if extended := p.Status.ExtendedResourceClaimStatus; extended != nil {
-		c.claimLoop.EnqueueFor(controller.Key{Namespace: p.Namespace, Name: extended.ResourceClaimName}, p)
+	for name := range resourceclaim.PodClaims(p) {
+		c.claimLoop.EnqueueFor(controller.Key{Namespace: p.Namespace, Name: name}, p)
 	}
 }
 
-// wakePods enqueues the pods that use a claim, and the one that it was created for.
+// wakePods enqueues the pods that use a claim, and the one that it was created for, or all those of its group.
 func (c *claimer) wakePods(o *resourcev1.ResourceClaim) {
 	for _, p := range c.pods.Store().ByIndex(byClaim, controller.KeyOf(o).String()) {
 		c.podLoop.EnqueueFor(controller.KeyOf(p), o)
 	}
-	if k, ok := ownerOf(o); ok {
-		c.podLoop.EnqueueFor(k, o)
+	switch by := ownerOf(o); {
+	case by.kind == podKind:
+		c.podLoop.EnqueueFor(by.Key, o)
+	case by.kind == groupKind && c.options.GroupClaims:
+		for _, k := range c.members(by.Key) {
+			c.podLoop.EnqueueFor(k, o)
+		}
 	}
 }
 
@@ -115,36 +134,10 @@ func done(p *corev1.Pod) bool {
 	return podcontrol.IsFinished(p) || p.DeletionTimestamp != nil && p.Spec.NodeName == ""
 }
 
-// nameOf returns the name of the claim for one of a pod's claim entries, or "". known is false for a
-// template's claim that is not in the pod's status yet.
-func nameOf(p *corev1.Pod, of *corev1.PodResourceClaim) (name string, known bool) {
-	if of.ResourceClaimName != nil {
-		return *of.ResourceClaimName, true
-	}
-	for _, s := range p.Status.ResourceClaimStatuses {
-		if s.Name == of.Name {
-			if s.ResourceClaimName == nil {
-				return "", true
-			}
-			return *s.ResourceClaimName, true
-		}
-	}
-	return "", false
-}
-
-// ownerOf returns the pod that a claim was created for.
-func ownerOf(o *resourcev1.ResourceClaim) (controller.Key, bool) {
-	ref := metav1.GetControllerOfNoCopy(o)
-	if ref == nil || ref.Kind != "Pod" || ref.APIVersion != "v1" {
-		return controller.Key{}, false
-	}
-	return controller.Key{Namespace: o.Namespace, Name: ref.Name}, true
-}
-
 func claimsOf(p *corev1.Pod) (keys []string) {
 	for i := range p.Spec.ResourceClaims {
-		if name, _ := nameOf(p, &p.Spec.ResourceClaims[i]); name != "" {
-			keys = append(keys, controller.Key{Namespace: p.Namespace, Name: name}.String())
+		if name, _, err := resourceclaim.Name(p, &p.Spec.ResourceClaims[i]); err == nil && name != nil {
+			keys = append(keys, controller.Key{Namespace: p.Namespace, Name: *name}.String())
 		}
 	}
 	return keys

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/node/dependencies"
 )
 
-// Options of a Cache. All are required.
+// Options of a Cache. All but GroupClaims are required.
 type Options struct {
 	Client   *client.Client
 	Log      *slog.Logger
@@ -22,6 +22,8 @@ type Options struct {
 	Lists    chan struct{}       // its capacity bounds the lists at a time
 	Watches  *sync.WaitGroup     // counts the goroutines
 	Changed  func(types.UID)     // is called with each user of an object that has been read or has changed
+	// GroupClaims: pods may use the ResourceClaims of their groups.
+	GroupClaims bool
 }
 
 // Cache holds the objects that the pods of one node use. Make it with New.

@@ -38,7 +38,7 @@ func (c *Cache) Check(ctx context.Context, u *Use, pod *corev1.Pod) (errors depe
 			errors.Overdue = dependencies.Overdue(pod, c.find)
 			return errors, true
 		}
-		if errors.Claims = dependencies.Claims(pod, c.find); errors.Claims != "" {
+		if errors.Claims = dependencies.Claims(pod, c.find, c.GroupClaims); errors.Claims != "" {
 			return errors, true
 		}
 	}

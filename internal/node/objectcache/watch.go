@@ -54,7 +54,8 @@ func (c *Cache) watch(ctx context.Context, key dependencies.Key, o *object, user
 	}
 }
 
-// isSettled reports whether a ResourceClaim that was made for one pod is allocated and reserved for it.
+// isSettled reports whether a ResourceClaim that was made for one pod, or one group, is allocated and reserved for it. It
+// stays so as long as the pod, or one of the group, is on a node.
 func isSettled(r *resourcev1.ResourceClaim) bool {
 	ref := metav1.GetControllerOfNoCopy(r)
 	return ref != nil && r.Status.Allocation != nil && slices.ContainsFunc(r.Status.ReservedFor, func(by resourcev1.ResourceClaimConsumerReference) bool {

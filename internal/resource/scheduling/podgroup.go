@@ -55,8 +55,11 @@ func groupStrategy() resource.Strategy {
 	}
 	r.Validate = func(g *schedulingv1beta1.PodGroup) field.ErrorList { return validateGroup(g, nil) }
 	r.ValidateUpdate = validateGroup
-	r.ValidateStatusUpdate = func(g, _ *schedulingv1beta1.PodGroup) field.ErrorList {
-		return metavalidation.ValidateConditions(g.Status.Conditions, field.NewPath("status", "conditions"))
+	r.ValidateStatusUpdate = func(g, old *schedulingv1beta1.PodGroup) field.ErrorList {
+		var v validator
+		v.Add(metavalidation.ValidateConditions(g.Status.Conditions, field.NewPath("status", "conditions"))...)
+		v.claimStatuses(check.At("status", "resourceClaimStatuses"), g, old)
+		return v.List()
 	}
 	r.RequireResourceVersion = true
 	return r.Strategy()
@@ -73,6 +76,7 @@ func validateGroup(g, old *schedulingv1beta1.PodGroup) field.ErrorList {
 	v.workloadRef(p.Child("workloadRef"), s.WorkloadRef, was.WorkloadRef)
 	v.policy(p.Child("schedulingPolicy"), &s.SchedulingPolicy, &was.SchedulingPolicy)
 	v.constraints(p.Child("schedulingConstraints"), s.SchedulingConstraints, was.SchedulingConstraints)
+	v.claims(p.Child("resourceClaims"), s.ResourceClaims, was.ResourceClaims)
 	v.disruption(p.Child("disruptionMode"), s.DisruptionMode, was.DisruptionMode)
 	v.priority(p, s.PriorityClassName, was.PriorityClassName, s.Priority, was.Priority)
 	v.preemption(p, s.PreemptionPolicy, was.PreemptionPolicy)

@@ -57,7 +57,7 @@ func (v *validator) templates(p *check.Path, list, old []schedulingv1beta1.PodGr
 	for i := range list {
 		t, at := &list[i], p.Index(i)
 		if names[t.Name] {
-			v.Duplicate(at, map[string]any{"name": t.Name})
+			v.Duplicate(at, asServed{t})
 		}
 		names[t.Name] = true
 		k := slices.IndexFunc(old, func(o schedulingv1beta1.PodGroupTemplate) bool { return o.Name == t.Name })
@@ -84,6 +84,7 @@ func (v *validator) template(p *check.Path, t, old *schedulingv1beta1.PodGroupTe
 	}
 	v.policy(p.Child("schedulingPolicy"), &t.SchedulingPolicy, &old.SchedulingPolicy)
 	v.constraints(p.Child("schedulingConstraints"), t.SchedulingConstraints, old.SchedulingConstraints)
+	v.claims(p.Child("resourceClaims"), t.ResourceClaims, old.ResourceClaims)
 	v.disruption(p.Child("disruptionMode"), t.DisruptionMode, old.DisruptionMode)
 	v.priority(p, t.PriorityClassName, old.PriorityClassName, t.Priority, old.Priority)
 	v.preemption(p, t.PreemptionPolicy, old.PreemptionPolicy)

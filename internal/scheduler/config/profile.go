@@ -86,6 +86,7 @@ func newProfile(c profileConfig, args *plugins.Args, from External) (framework.P
 	}
 	p.MinCandidateNodesPercentage, p.MinCandidateNodesAbsolute = args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute
 	args.Devices.NoPostFilter = !isOn(&sets.PostFilter, nil, all, "DynamicResources")
+	args.Devices.NoGroupPostFilter = !isOn(&sets.PodGroupPostFilter, nil, all, "DynamicResources")
 	for _, name := range ordered(&sets.Filter, all) {
 		if k := plugins.Find(name); k != nil && k.Filter != nil && isOn(&sets.Filter, &sets.PreFilter, all, name) {
 			p.Filters = append(p.Filters, k.Filter(args))

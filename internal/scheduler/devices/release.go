@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/client"
 )
 
-// Unreserve removes a pod from the reservations of a claim.
-func (w *Writer) Unreserve(ctx context.Context, pod *corev1.Pod, c *resourcev1.ResourceClaim) error {
+// Unreserve removes a user, a pod or a pod group, from the reservations of a claim.
+func (w *Writer) Unreserve(ctx context.Context, user types.UID, c *resourcev1.ResourceClaim) error {
 	written, err := w.Claims.Namespace(c.Namespace).Patch(ctx, c.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{"uid": c.UID},
-		"status":   map[string]any{"reservedFor": []any{map[string]any{"$patch": "delete", "uid": pod.UID}}},
+		"status":   map[string]any{"reservedFor": []any{map[string]any{"$patch": "delete", "uid": user}}},
 	}).On("status"))
 	if err == nil {
 		w.Wrote(written)

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/dynamic-resource-allocation/cel"
 	"k8s.io/dynamic-resource-allocation/structured"
@@ -19,6 +20,9 @@ type State struct {
 	// Problem is called with a slice whose pool has a defect, because of which a pod did not fit, and its
 	// description; once until that changes. It may be nil.
 	Problem func(slice *resourcev1.ResourceSlice, reason, message string)
+
+	// Group returns a pod group; false if it does not exist. Group is nil if groups cannot have claims.
+	Group func(namespace, name string) (*schedulingv1beta1.PodGroup, bool)
 
 	// Freed is called when devices have become free because a pod was not bound after all. It may be nil.
 	Freed func()

@@ -30,9 +30,9 @@ type Writer struct {
 	Event func(pod *corev1.Pod, reason, note string)
 }
 
-// Bind writes the allocation for a claim, unless that is nil, and reserves the claim for the pod. If another pod of its
-// group has written the same allocation, it only reserves the claim. It returns the written claim.
-func (w *Writer) Bind(ctx context.Context, pod *corev1.Pod, c *resourcev1.ResourceClaim, a *resourcev1.AllocationResult) (*resourcev1.ResourceClaim, error) {
+// Bind writes the allocation for a claim, unless that is nil, and reserves the claim for its user, a pod or a pod group. It
+// leaves out what another pod of the group has written already. It returns the claim as it is then.
+func (w *Writer) Bind(ctx context.Context, user resourcev1.ResourceClaimConsumerReference, c *resourcev1.ResourceClaim, a *resourcev1.AllocationResult) (*resourcev1.ResourceClaim, error) {
 	api, name := w.Claims.Namespace(c.Namespace), c.Namespace+"/"+c.Name
 	uid, again := c.UID, false
 	err := client.RetryOnConflict(ctx, func() (err error) {
@@ -48,6 +48,10 @@ func (w *Writer) Bind(ctx context.Context, pod *corev1.Pod, c *resourcev1.Resour
 		}
 		if a != nil && c.Status.Allocation != nil && !isSame(a, c.Status.Allocation) {
 			return fmt.Errorf("claim %s got allocated elsewhere in the meantime", name)
+		}
+		if IsReservedFor(c, user.UID) {
+			w.Wrote(c)
+			return nil
 		}
 		if a != nil && c.Status.Allocation == nil {
 			if !slices.Contains(c.Finalizers, resourcev1.Finalizer) {
@@ -66,7 +70,7 @@ func (w *Writer) Bind(ctx context.Context, pod *corev1.Pod, c *resourcev1.Resour
 		if c.Status.Allocation.AllocationTimestamp == nil {
 			c.Status.Allocation.AllocationTimestamp = &metav1.Time{Time: time.Now()}
 		}
-		c.Status.ReservedFor = append(c.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID})
+		c.Status.ReservedFor = append(c.Status.ReservedFor, user)
 		written, err := api.UpdateStatus(ctx, c)
 		switch {
 		case err != nil && a != nil:

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/devices"
@@ -19,6 +21,8 @@ type attempt struct {
 	pod       *corev1.Pod
 	allocated []allocatedClaim
 	pending   []*resourcev1.ResourceClaim // claims without allocation
+	group     *schedulingv1beta1.PodGroup // of the pod, if groups may have claims; or nil
+	ofGroup   []types.UID                 // those of the claims that are reserved for the group in place of the pod
 	request   *devices.Request            // for pending, on nodes that need no more; nil: all are allocated
 
 	extended []corev1.ResourceName     // extended resources that a class offers

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
@@ -23,6 +24,8 @@ type Plugin struct {
 	BindingTimeout time.Duration
 	// NoPostFilter: claims are not freed for pods that they hinder.
 	NoPostFilter bool
+	// NoGroupPostFilter: claims of pod groups are not freed for them.
+	NoGroupPostFilter bool
 }
 
 // Name returns the plugin's name.
@@ -48,10 +51,17 @@ func (Plugin) PreEnqueue(c *cache.Cluster, p *cache.PodInfo) bool {
 	return err == nil
 }
 
+// A podClaim is a claim, and the entry of the pod that it is for.
+type podClaim struct {
+	*resourcev1.ResourceClaim
+	entry *corev1.PodResourceClaim
+}
+
 // claimsOf returns the claims in the spec of a pod, without those that need not exist.
-func claimsOf(c *cache.Cluster, p *cache.PodInfo) (all []*resourcev1.ResourceClaim, err error) {
+func claimsOf(c *cache.Cluster, p *cache.PodInfo) (all []podClaim, err error) {
 	for i := range p.Pod.Spec.ResourceClaims {
-		name, own, err := resourceclaim.Name(p.Pod, &p.Pod.Spec.ResourceClaims[i])
+		entry := &p.Pod.Spec.ResourceClaims[i]
+		name, own, err := resourceclaim.Name(p.Pod, entry)
 		if err != nil {
 			return nil, err
 		}
@@ -65,11 +75,11 @@ func claimsOf(c *cache.Cluster, p *cache.PodInfo) (all []*resourcev1.ResourceCla
 		case claim.DeletionTimestamp != nil:
 			return nil, fmt.Errorf("resourceclaim %q is being deleted", *name)
 		case own:
-			if err := resourceclaim.IsForPod(p.Pod, claim, false); err != nil {
+			if err := resourceclaim.IsForPod(p.Pod, claim, cache.DevicesOf(c).HasGroupClaims()); err != nil {
 				return nil, err
 			}
 		}
-		all = append(all, claim)
+		all = append(all, podClaim{claim, entry})
 	}
 	return all, nil
 }

@@ -15,6 +15,7 @@ import (
 type binding struct {
 	plugin Plugin
 	writer *devices.Writer
+	groups bool // pod groups may have claims
 	pod    *corev1.Pod
 	node   string
 	steps  []step
@@ -25,6 +26,7 @@ type binding struct {
 // A step is the work for one claim.
 type step struct {
 	claim      *resourcev1.ResourceClaim
+	user       resourcev1.ResourceClaimConsumerReference // for which it is reserved
 	allocation *resourcev1.AllocationResult              // nil: it has one
 	uses       []corev1.ContainerExtendedResourceRequest // nil: it is not the claim for extended resources
 }
@@ -32,11 +34,16 @@ type step struct {
 // writes reports whether a claim has to be written.
 func (b *binding) writes() bool {
 	for i := range b.steps {
-		if !resourceclaim.IsReservedForPod(b.pod, b.steps[i].claim, false) {
+		if !b.isReserved(b.steps[i].claim) {
 			return true
 		}
 	}
 	return false
+}
+
+// isReserved reports whether a claim is reserved for the pod, or for its group.
+func (b *binding) isReserved(claim *resourcev1.ResourceClaim) bool {
+	return resourceclaim.IsReservedForPod(b.pod, claim, b.groups)
 }
 
 // waits reports whether devices have to meet conditions.
@@ -53,7 +60,7 @@ func (b *binding) waits() bool {
 func (b *binding) preBind(ctx context.Context) error {
 	for i := range b.steps {
 		s := &b.steps[i]
-		if resourceclaim.IsReservedForPod(b.pod, s.claim, false) {
+		if b.isReserved(s.claim) {
 			b.written = append(b.written, s.claim)
 			continue
 		}
@@ -65,7 +72,7 @@ func (b *binding) preBind(ctx context.Context) error {
 			}
 			b.written = append(b.written, claim)
 		}
-		claim, err := b.writer.Bind(ctx, b.pod, claim, s.allocation)
+		claim, err := b.writer.Bind(ctx, s.user, claim, s.allocation)
 		if err != nil {
 			return err
 		}
@@ -84,14 +91,15 @@ func (b *binding) preBind(ctx context.Context) error {
 	return b.writer.Wait(ctx, b.written, b.plugin.BindingTimeout)
 }
 
-// unreserve takes back the reservations that were written, and deletes the claim for extended resources. Allocations
-// stay: the next attempt uses them, or frees them.
+// unreserve takes back the reservations that were written for the pod, and deletes the claim for extended resources.
+// Reservations for the group stay, since other pods may use them, and so do allocations: the next attempt uses both, or frees
+// them.
 func (b *binding) unreserve(ctx context.Context) {
 	for _, c := range b.written {
 		if c.Annotations[resourcev1.ExtendedResourceClaimAnnotation] == "true" {
 			_ = b.writer.Delete(ctx, c) // else the next attempt finds it, and deletes it
-		} else {
-			_ = b.writer.Unreserve(ctx, b.pod, c) // as above: a reservation for this pod does not hinder it
+		} else if resourceclaim.IsReservedForPod(b.pod, c, false) {
+			_ = b.writer.Unreserve(ctx, b.pod.UID, c) // as above: a reservation for this pod does not hinder it
 		}
 	}
 }

@@ -33,8 +33,14 @@ func (pl Plugin) attempt(c *cache.Cluster, p *cache.PodInfo) (*attempt, framewor
 		return nil, success
 	}
 	a := &attempt{plugin: pl, devices: cache.DevicesOf(c), pod: p.Pod, extended: extended}
+	if a.group, err = a.devices.GroupOf(p.Pod); err != nil {
+		return nil, framework.Unresolvable(err.Error())
+	}
 	for _, claim := range claims {
-		if v := a.add(claim); !v.IsSuccess() {
+		if err := a.findUser(claim); err != nil {
+			return nil, framework.Unresolvable(err.Error())
+		}
+		if v := a.add(claim.ResourceClaim); !v.IsSuccess() {
 			return nil, v
 		}
 	}

@@ -14,9 +14,10 @@ func (pl Plugin) Reserve(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) 
 	if a == nil {
 		return framework.Reservation{}, v
 	}
-	b := &binding{plugin: pl, writer: cache.DevicesOf(c).Writer, pod: p.Pod, node: n.Name}
+	b := &binding{plugin: pl, writer: cache.DevicesOf(c).Writer, groups: cache.DevicesOf(c).HasGroupClaims(), pod: p.Pod, node: n.Name}
 	for i := range a.allocated {
-		b.steps = append(b.steps, step{claim: a.allocated[i].claim, allocation: a.allocated[i].shared})
+		claim := a.allocated[i].claim
+		b.steps = append(b.steps, step{claim: claim, user: a.user(claim), allocation: a.allocated[i].shared})
 	}
 	if err := b.choose(a, n); err != nil {
 		return framework.Reservation{}, framework.Failed(err)
@@ -51,11 +52,11 @@ func (b *binding) choose(a *attempt, n *cache.NodeInfo) error {
 		return err
 	}
 	for i, claim := range a.pending {
-		b.steps = append(b.steps, step{claim: claim, allocation: &results[i]})
+		b.steps = append(b.steps, step{claim: claim, user: a.user(claim), allocation: &results[i]})
 	}
 	if len(results) > len(a.pending) {
 		v := a.variantOn(n)
-		b.steps = append(b.steps, step{claim: v.claim, allocation: &results[len(a.pending)], uses: v.uses})
+		b.steps = append(b.steps, step{claim: v.claim, user: podUser(a.pod), allocation: &results[len(a.pending)], uses: v.uses})
 	}
 	return nil
 }

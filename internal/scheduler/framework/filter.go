@@ -3,6 +3,8 @@ package framework
 import (
 	"context"
 
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+
 	"fairlead.dev/internal/scheduler/cache"
 )
 
@@ -57,6 +59,14 @@ type PreEnqueuer interface {
 	Filter
 	// PreEnqueue reports whether to try the pod.
 	PreEnqueue(c *cache.Cluster, p *cache.PodInfo) bool
+}
+
+// A GroupPostFilter is a Filter that may help a pod group that fits nowhere and has no pod on a node.
+type GroupPostFilter interface {
+	Filter
+	// PostFilterGroup returns a write that may make the group fit, and its description in the group's condition; nil if
+	// there is none. It is called by the scheduler's loop, which makes the write in another goroutine.
+	PostFilterGroup(c *cache.Cluster, g *schedulingv1beta1.PodGroup) (write func(context.Context) error, done string)
 }
 
 // A PostFilter is a Filter that may help a pod that it has rejected on all nodes, before others are
