@@ -214,6 +214,30 @@ func (p *pools) refused(answered *resourcev1alpha3.ResourcePoolStatusRequest) {
 	}
 }
 
+// TestResourcePoolStatusInAnotherProcess: controllers by themselves learn from the server that it has requests.
+func TestResourcePoolStatusInAnotherProcess(t *testing.T) {
+	cp := controlplanetest.Start(t, controlplane.Options{API: poolStatusAPI(t)})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- controlplane.RunControllers(ctx, cp.Config(), controlplane.ControllerOptions{List: []string{"resourcepoolstatusrequest"}}, controlplane.Apart{})
+	}()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	p := &pools{t, controlplanetest.Clientset(t, cp), ctx}
+	p.slice("a", "a", "a", 1, 1, resourcev1.Device{Name: "gpu-0"})
+	if _, err := p.ask("a", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "gpu.example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	if s := p.answered("a").Status; len(s.Pools) != 1 || counts(s.Pools[0]) != [5]int32{1, 1, 0, 0, 1} {
+		t.Errorf("status: %+v", s)
+	}
+}
+
 // TestResourcePoolStatusGate: the kind is served only with its feature gate, even if its version is asked for.
 func TestResourcePoolStatusGate(t *testing.T) {
 	api := poolStatusAPI(t)

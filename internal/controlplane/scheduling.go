@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
 
@@ -14,12 +13,13 @@ import (
 	"fairlead.dev/scheduler"
 )
 
-// The feature gates of the kinds that the scheduler reads for pod groups and devices, and the others that it has for devices.
+// The feature gates of kinds that the scheduler or a controller reads, and the others that the scheduler has for devices.
 const (
 	gateGroups      = "GenericWorkload"
 	gateGroupClaims = "DRAWorkloadResourceClaims"
 	gateDevices     = "DynamicResourceAllocation"
 	gateTaintRules  = "DRADeviceTaintRules"
+	gatePoolStatus  = "DRAResourcePoolStatus"
 )
 
 var otherDeviceGates = []string{
@@ -43,24 +43,49 @@ func (o Options) scheduling(m partMetrics) scheduler.Options {
 	return of
 }
 
-// servedAPI returns the API of a server of which only its resources are known. If it serves pod groups, these may have claims:
-// otherwise the server drops them.
+// onRequest are the resources that a server serves only on request and a controller needs, with the gates that they tell of. A
+// group has claims only if the server has their gate on.
+var onRequest = map[schema.GroupVersionResource][]string{podGroups: {gateGroups, gateGroupClaims}, poolStatuses: {gatePoolStatus}}
+
+// servedAPI returns the API of a server of which only its resources are known.
 func (s clientSide) servedAPI(ctx context.Context) (api gates.API, err error) {
-	if !s.servedGates(ctx)[gateGroups] {
+	serves, on := s.serves(ctx), map[string]bool{}
+	for resource, names := range onRequest {
+		if serves != nil && serves(resource) {
+			api.Asked = append(api.Asked, resource)
+			for _, gate := range names {
+				on[gate] = true
+			}
+		}
+	}
+	if len(on) == 0 {
 		return api, nil
 	}
 	all, err := gates.New(version.MustParse(gates.Newest))
 	if err != nil {
 		return api, err
 	}
-	if err := all.SetFromMap(map[string]bool{gateGroups: true, gateGroupClaims: true}); err != nil {
-		return api, err
-	}
-	return gates.API{Gates: all, Asked: []schema.GroupVersionResource{schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups")}}, nil
+	api.Gates = all
+	return api, all.SetFromMap(on)
 }
 
 // servedGates returns the gates that tell a scheduler which kinds a server has; nil if the server does not answer.
 func (s clientSide) servedGates(ctx context.Context) map[string]bool {
+	serves := s.serves(ctx)
+	if serves == nil {
+		return nil
+	}
+	groups := serves(podGroups)
+	return map[string]bool{
+		gateDevices:     serves(resourcev1.SchemeGroupVersion.WithResource("resourceclaims")),
+		gateTaintRules:  serves(resourcev1.SchemeGroupVersion.WithResource("devicetaintrules")),
+		gateGroups:      groups,
+		gateGroupClaims: groups,
+	}
+}
+
+// serves returns a function that reports whether the server has a resource; nil if the server does not answer.
+func (s clientSide) serves(ctx context.Context) func(schema.GroupVersionResource) bool {
 	c, err := s.wire(schedulerUser)
 	if err != nil {
 		return nil
@@ -69,14 +94,7 @@ func (s clientSide) servedGates(ctx context.Context) map[string]bool {
 	if len(all) == 0 {
 		return nil
 	}
-	serves := func(version schema.GroupVersion, plural string) bool {
-		return slices.ContainsFunc(all, func(r client.APIResource) bool { return r.GVR == version.WithResource(plural) })
-	}
-	groups := serves(schedulingv1beta1.SchemeGroupVersion, "podgroups")
-	return map[string]bool{
-		gateDevices:     serves(resourcev1.SchemeGroupVersion, "resourceclaims"),
-		gateTaintRules:  serves(resourcev1.SchemeGroupVersion, "devicetaintrules"),
-		gateGroups:      groups,
-		gateGroupClaims: groups, // a group has claims only if the server has the gate on
+	return func(of schema.GroupVersionResource) bool {
+		return slices.ContainsFunc(all, func(r client.APIResource) bool { return r.GVR == of })
 	}
 }

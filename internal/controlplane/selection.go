@@ -22,7 +22,7 @@ var gated = map[string]string{
 	"podcertificaterequestcleaner": "PodCertificateRequest",
 	"podgroupprotection":           "GenericWorkload",
 	"resourceclaim":                "DynamicResourceAllocation",
-	"resourcepoolstatusrequest":    "DRAResourcePoolStatus",
+	"resourcepoolstatusrequest":    gatePoolStatus,
 	"storageversionmigrator":       "StorageVersionMigrator",
 	"vacprotection":                "VolumeAttributesClass",
 }
@@ -32,7 +32,7 @@ var young = map[string]func(gates.API) bool{
 	"clustertrustbundlepublisher":  has(certificatesv1.SchemeGroupVersion, new(certificatesv1.ClusterTrustBundle)),
 	"podcertificaterequestcleaner": has(certificatesv1.SchemeGroupVersion, new(certificatesv1.PodCertificateRequest)),
 	"podgroupprotection":           asked(podGroups),
-	"resourcepoolstatusrequest":    asked(resourcev1alpha3.SchemeGroupVersion.WithResource("resourcepoolstatusrequests")),
+	"resourcepoolstatusrequest":    asked(poolStatuses),
 	"storageversionmigrator":       has(migrationv1.SchemeGroupVersion, new(migrationv1.StorageVersionMigration)),
 }
 
@@ -40,7 +40,11 @@ func has(version schema.GroupVersion, object runtime.Object) func(gates.API) boo
 	return func(api gates.API) bool { return api.Has(version, object) }
 }
 
-var podGroups = schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups")
+// The resources that are served only on request and that a controller needs.
+var (
+	podGroups    = schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups")
+	poolStatuses = resourcev1alpha3.SchemeGroupVersion.WithResource("resourcepoolstatusrequests")
+)
 
 // asked reports for a resource that is served only on request whether it is served.
 func asked(r schema.GroupVersionResource) func(gates.API) bool {
