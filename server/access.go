@@ -50,7 +50,7 @@ func (c *serving) identify() (*auth.User, error) {
 	}
 	start, r := time.Now(), c.HTTP
 	if r.Header["Authorization"] != nil || r.Header["Sec-Websocket-Protocol"] != nil { // a token, which may be one to warn about
-		r = r.WithContext(auth.WithWarn(r.Context(), func(text string) { c.Warn(text) }))
+		r = r.WithContext(auth.WithWarn(c.Context, func(text string) { c.Warn(text) }))
 	}
 	user, ok, err := c.s.cfg.Authenticator.Authenticate(r)
 	if err != nil || !ok {

@@ -16,12 +16,13 @@ import (
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/respond"
 	"fairlead.dev/internal/server/watch"
+	"fairlead.dev/watchcache"
 )
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	c := &serving{s: s, Call: call.Call{
-		Environment: s.env, HTTP: req, Context: req.Context(), Writer: &respond.Writer{ResponseWriter: w}, Start: time.Now(),
+		Environment: s.env, HTTP: req, Context: watchcache.WithRequest(req.Context()), Writer: &respond.Writer{ResponseWriter: w}, Start: time.Now(),
 	}}
 	h := w.Header()
 	if c.auditID = req.Header.Get("Audit-ID"); c.auditID == "" {

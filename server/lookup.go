@@ -20,7 +20,7 @@ func (l lookup) Get(ctx context.Context, gr schema.GroupResource, namespace, nam
 	if err != nil {
 		return nil, err
 	}
-	o, _, err := ep.Cache.Get(ctx, namespace, name, watchcache.ReadAt{})
+	o, _, err := ep.Cache.Get(ctx, namespace, name, watchcache.ReadAt{Match: watchcache.Request})
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (l lookup) List(ctx context.Context, gr schema.GroupResource, namespace str
 	if err != nil {
 		return nil, err
 	}
-	snap, err := ep.Cache.Snapshot(ctx, watchcache.ReadAt{})
+	snap, err := ep.Cache.Snapshot(ctx, watchcache.ReadAt{Match: watchcache.Request})
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@
 //     shows at least its revision and waits up to 3 seconds for it, then fails with a
 //     [*TooNewError]. Exact shows exactly its revision, or fails with storage.ErrCompacted. Any
 //     shows the cache's current state without asking the store.
+//     Request is Latest for the first read of a request; the others show at least the same revision, without asking the store.
 //  2. A [Snapshot] is of one revision: it holds every change up to it, no change above it, and no part
 //     of a transaction. It never changes. Any number of readers can list it slowly, for as long as
 //     they like: it holds no lock, and costs only the memory of the objects that have been

@@ -16,6 +16,10 @@ type Match uint8
 const (
 	// Latest reads the state that the store holds when the read begins, or a later one.
 	Latest Match = iota
+	// Request reads the state that the store held when a read of the same request first asked for it, or a later one: it asks
+	// the store once for all reads of the request until that tries to write. The request is that of the context (WithRequest);
+	// without one, Request is Latest.
+	Request
 	// NotOlder reads the cache's current state, which must be at the revision or above; otherwise
 	// the read waits.
 	NotOlder
@@ -43,7 +47,7 @@ func (c *Cache) await(ctx context.Context, at ReadAt) error {
 	case NotOlder, Exact:
 		return c.follower.WaitFor(ctx, at.Revision)
 	}
-	rev, err := c.store.Current(ctx)
+	rev, err := c.current(ctx, at.Match)
 	if err != nil {
 		return err
 	}

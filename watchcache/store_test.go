@@ -21,6 +21,7 @@ type memStore struct {
 		log            []storage.Event
 		cursors        map[*memCursor]bool
 		down           error
+		asked          int // how often Current was called
 	}
 }
 
@@ -146,6 +147,7 @@ func (s *memStore) Revision() storage.Revision {
 func (s *memStore) Current(context.Context) (storage.Revision, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.mu.asked++
 	return s.mu.rev, s.mu.down
 }
 

@@ -31,7 +31,7 @@ func newGuard(c *call.Call) (guard, error) {
 		g.current = vs.List[0].Life()
 	}
 	if ns := c.Registry.Stored(schema.GroupResource{Resource: "namespaces"}); ns != nil && c.Info.Namespace != "" {
-		o, _, err := ns.Cache.Get(c.Context, "", c.Info.Namespace, watchcache.ReadAt{})
+		o, _, err := ns.Cache.Get(c.Context, "", c.Info.Namespace, watchcache.ReadAt{Match: watchcache.Request})
 		if err != nil {
 			return g, err
 		}

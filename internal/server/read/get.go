@@ -62,7 +62,7 @@ func rejectExport(query url.Values) error {
 // *field.Error, which each verb answers with a code of its own.
 func parseReadAt(rv string, match metav1.ResourceVersionMatch, paged bool) (watchcache.ReadAt, error) {
 	if rv == "" {
-		return watchcache.ReadAt{Match: watchcache.Latest}, nil
+		return watchcache.ReadAt{Match: watchcache.Request}, nil
 	}
 	rev, err := parseRevision(rv)
 	if err != nil {

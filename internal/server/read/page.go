@@ -45,7 +45,7 @@ func OpenPage(c *call.Call, sel watchcache.Selection, opts *internalversion.List
 		}
 		at.Match = watchcache.Exact
 		if at.Revision == 0 {
-			at.Match = watchcache.Latest
+			at.Match = watchcache.Request
 		}
 	}
 	p.Snapshot, err = c.Endpoint.Cache.Snapshot(c.Context, at)

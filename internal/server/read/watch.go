@@ -136,7 +136,7 @@ func start(c *call.Call, sel watchcache.Selection, after storage.Revision, opts 
 		w, err := c.Endpoint.Cache.Watch(c.Context, sel, after)
 		return w, nil, err
 	}
-	at := watchcache.ReadAt{Match: watchcache.Latest}
+	at := watchcache.ReadAt{Match: watchcache.Request}
 	switch {
 	case after != 0:
 		at = watchcache.ReadAt{Match: watchcache.NotOlder, Revision: after}

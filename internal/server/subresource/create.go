@@ -75,7 +75,7 @@ func Create(w *write.Writer, f CreateFunc) call.Verb {
 		if err != nil {
 			return err
 		}
-		now, err := c.Read(c.Info.Name, watchcache.ReadAt{})
+		now, err := c.Read(c.Info.Name, watchcache.ReadAt{Match: watchcache.Request})
 		if err != nil {
 			return err
 		}

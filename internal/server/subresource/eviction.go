@@ -45,7 +45,7 @@ func (p *Pods) Evict(in *call.Call) error {
 	}
 	c.DryRun = len(opts.DryRun) > 0
 
-	now, err := c.Read(ev.Name, watchcache.ReadAt{})
+	now, err := c.Read(ev.Name, watchcache.ReadAt{Match: watchcache.Request})
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ type Change struct {
 // done again on its new state, until the request's context ends.
 func (c *Operation) Modify(name string, ch Change) (w *Written, created bool, err error) {
 	for {
-		now, _, err := c.Endpoint.Cache.Get(c.Context, c.Namespace(), name, watchcache.ReadAt{})
+		now, _, err := c.Endpoint.Cache.Get(c.Context, c.Namespace(), name, watchcache.ReadAt{Match: watchcache.Request})
 		if c.Outdated() {
 			err = endpoint.ErrRedefined
 		}

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
 )
 
 // commit writes or deletes an object and its companions, on the condition that the object is
@@ -88,6 +89,7 @@ type StoreCommitter struct {
 func (s StoreCommitter) Commit(c *call.Call, t storage.Txn) (storage.TxnResult, error) {
 	start := time.Now()
 	res, err := c.Endpoint.Shard.Store.Commit(c.Context, t)
+	watchcache.Wrote(c.Context)
 	gr := c.Endpoint.ServedGR
 	s.Requests.Observe(metrics.StoreRequest{Operation: operationOf(t), Group: gr.Group, Resource: gr.Resource}, start, err)
 	return res, err

@@ -55,7 +55,7 @@ type removed struct {
 // first. gone reports that the object no longer exists.
 func (c *Operation) Remove(name string, opts *metav1.DeleteOptions, admit bool) (w *removed, gone bool, err error) {
 	for {
-		now, err := c.Read(name, watchcache.ReadAt{})
+		now, err := c.Read(name, watchcache.ReadAt{Match: watchcache.Request})
 		if err != nil {
 			return nil, false, err
 		}

@@ -40,7 +40,7 @@ func (w *Writer) Scale(in *call.Call) error {
 	case "patch":
 		return c.patchScale(access)
 	}
-	now, err := c.Read(c.Info.Name, watchcache.ReadAt{})
+	now, err := c.Read(c.Info.Name, watchcache.ReadAt{Match: watchcache.Request})
 	if err != nil {
 		return err
 	}

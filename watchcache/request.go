@@ -1,0 +1,58 @@
+package watchcache
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"fairlead.dev/internal/watchcache/follow"
+	"fairlead.dev/storage"
+)
+
+// WithRequest returns a context for the reads of one request to the server that have the Match Request.
+func WithRequest(ctx context.Context) context.Context {
+	return context.WithValue(ctx, requestKey{}, &requestReads{})
+}
+
+// Wrote makes the request of the context ask its stores again. It is called after each commit that the request tried, so that
+// its next read has what it wrote, or what another one wrote before it.
+func Wrote(ctx context.Context) {
+	if r, ok := ctx.Value(requestKey{}).(*requestReads); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.mu.known = r.mu.known[:0]
+	}
+}
+
+type requestKey struct{}
+
+// requestReads has what the stores have answered to a request.
+type requestReads struct {
+	mu struct {
+		sync.Mutex // held while a store is asked, since the other reads wait for the same answer
+		known      []knownRevision
+	}
+}
+
+type knownRevision struct {
+	of  *follow.Follower // one for each store
+	rev storage.Revision
+}
+
+// current returns the revision that a read must have.
+func (c *Cache) current(ctx context.Context, m Match) (storage.Revision, error) {
+	r, ok := ctx.Value(requestKey{}).(*requestReads)
+	if m != Request || !ok {
+		return c.store.Current(ctx)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.IndexFunc(r.mu.known, func(k knownRevision) bool { return k.of == c.follower }); i >= 0 {
+		return r.mu.known[i].rev, nil
+	}
+	rev, err := c.store.Current(ctx)
+	if err == nil {
+		r.mu.known = append(r.mu.known, knownRevision{c.follower, rev})
+	}
+	return rev, err
+}
