@@ -9,18 +9,19 @@ import (
 	"fairlead.dev/storage"
 )
 
-// WithRequest returns a context for the reads of one request to the server that have the Match Request.
+// WithRequest returns a context for the reads of one request to the server that have the Match Request. If ctx is that of another
+// request, which sends this one, they read apart.
 func WithRequest(ctx context.Context) context.Context {
-	return context.WithValue(ctx, requestKey{}, &requestReads{})
+	sender, _ := ctx.Value(requestKey{}).(*requestReads)
+	return context.WithValue(ctx, requestKey{}, &requestReads{sender: sender})
 }
 
-// Wrote makes the request of the context ask its stores again. It is called after each commit that the request tried, so that
-// its next read has what it wrote, or what another one wrote before it.
+// Wrote makes the request of the context, and those that sent it, ask their stores again. It is called after each commit that the
+// request tried, so that the next read has what it wrote, or what another one wrote before it.
 func Wrote(ctx context.Context) {
-	if r, ok := ctx.Value(requestKey{}).(*requestReads); ok {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.mu.known = r.mu.known[:0]
+	r, _ := ctx.Value(requestKey{}).(*requestReads)
+	for ; r != nil; r = r.sender {
+		r.forget()
 	}
 }
 
@@ -28,10 +29,17 @@ type requestKey struct{}
 
 // requestReads has what the stores have answered to a request.
 type requestReads struct {
-	mu struct {
+	sender *requestReads
+	mu     struct {
 		sync.Mutex // held while a store is asked, since the other reads wait for the same answer
 		known      []knownRevision
 	}
+}
+
+func (r *requestReads) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.mu.known = r.mu.known[:0]
 }
 
 type knownRevision struct {

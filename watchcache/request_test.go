@@ -42,11 +42,16 @@ func TestRequestReads(t *testing.T) {
 			t.Fatalf("after the commit: revision %d, want %d", o.Revision(), second)
 		}
 	}
+	inner := watchcache.WithRequest(ctx) // that of a request which this one sends
+	read(inner, watchcache.Request, 3)
+	read(ctx, watchcache.Request, 3)
+	watchcache.Wrote(inner)
+	read(ctx, watchcache.Request, 4)
 	third := w.put("default/a")
-	if o := read(ctx, watchcache.Latest, 3); o.Revision() != third {
+	if o := read(ctx, watchcache.Latest, 5); o.Revision() != third {
 		t.Fatalf("the latest: revision %d, want %d", o.Revision(), third)
 	}
-	read(watchcache.WithRequest(t.Context()), watchcache.Request, 4)
-	read(t.Context(), watchcache.Request, 5)
-	read(t.Context(), watchcache.Request, 6)
+	read(watchcache.WithRequest(t.Context()), watchcache.Request, 6)
+	read(t.Context(), watchcache.Request, 7)
+	read(t.Context(), watchcache.Request, 8)
 }
