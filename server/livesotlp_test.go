@@ -14,6 +14,7 @@ import (
 func TestLivesAsOTLP(t *testing.T) {
 	b := startBreakable(t)
 	rev := b.must("POST "+maps, `{"metadata":{"name":"traced"}}`).text("metadata.resourceVersion")
+	b.must("GET "+maps+"/traced", "") // waits until the cache has the write, by which its life has a subject
 	for _, which := range []string{"tree=" + rev, "from=" + rev + "&to=" + rev} {
 		var got collector.ExportTraceServiceRequest
 		if err := protojson.Unmarshal([]byte(b.must("GET "+server.LivesPath+"?output=otlp&"+which, "").body), &got); err != nil {
