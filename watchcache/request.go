@@ -49,8 +49,11 @@ type knownRevision struct {
 
 // current returns the revision that a read must have.
 func (c *Cache) current(ctx context.Context, m Match) (storage.Revision, error) {
+	if m != Request {
+		return c.store.Current(ctx)
+	}
 	r, ok := ctx.Value(requestKey{}).(*requestReads)
-	if m != Request || !ok {
+	if !ok {
 		return c.store.Current(ctx)
 	}
 	r.mu.Lock()

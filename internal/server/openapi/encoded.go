@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// encoded is a JSON object whose members are encoded one by one: as Go values, the schemas of a document take ten times the
-// memory of its text. The zero value is empty.
+// encoded is a JSON object whose members are encoded one by one: as Go values, all schemas of a document would take much more
+// memory than its text. The zero value is empty.
 type encoded struct {
 	members map[string][]byte
 	err     error // the first one
