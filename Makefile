@@ -2,7 +2,7 @@
 # TEST runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test purego e2e race bench bench-client attack soak clients languages page testcluster schedulerplugins intree compat realnode conformance suites autoscalers docs release cross types ci
+.PHONY: help build test purego e2e race race-all bench bench-client attack soak clients languages page testcluster schedulerplugins intree compat realnode conformance suites autoscalers docs release cross types ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,9 +25,13 @@ e2e: ## the built programs, and tests with etcd, kubectl and controller-runtime
 testcluster: ## the module fairlead.dev/testcluster, with the built program
 	cd testcluster && $(TEST) ./...
 
-race: ## the concurrent packages under the race detector
-	$(TEST) -race -timeout=30m ./internal/rawmem ./internal/codec/... ./storage/... ./internal/storage/... ./watchcache/... ./internal/watchcache/... ./workqueue/... ./informer/... ./controller/... ./internal/controllers/... ./client/... ./server/... ./internal/server/... ./scheduler/... ./internal/scheduler/... ./node/... ./internal/node/... ./internal/nodegroups/... ./internal/controlplane/...
-	cd e2e && $(TEST) -race ./etcd ./etcdserver ./controlplane
+race: ## the packages whose goroutines share data, under the race detector
+	$(TEST) -race -timeout=30m ./internal/rawmem ./internal/codec/... ./storage/... ./internal/storage/... ./watchcache/... ./internal/watchcache/... ./workqueue/... ./informer/... ./controller/... ./client/... ./server/... ./internal/server/... ./scheduler/... ./internal/scheduler/... ./node/... ./internal/node/... ./internal/nodegroups/... ./internal/controlplane/...
+
+race-all: race ## race, and each controller by itself, etcd and the plugins of kube-scheduler's framework
+	$(TEST) -race -timeout=30m ./internal/controllers/...
+	cd e2e && $(TEST) -race -timeout=30m ./etcd ./etcdserver ./controlplane
+	cd schedulerplugins && $(TEST) -race ./...
 
 bench: ## the benchmarks beside the code
 	go test -run '^$$' -bench . -benchmem ./...
@@ -46,7 +50,7 @@ clients: ## programs that people use, kubectl and Helm, against our server
 	cd clients && go vet ./... && $(TEST) -count=1 ./...
 
 schedulerplugins: ## the module fairlead.dev/schedulerplugins, and its example
-	cd schedulerplugins && $(TEST) -race ./...
+	cd schedulerplugins && $(TEST) ./...
 	cd examples/schedulerplugin && $(TEST) ./...
 
 intree: ## kube-scheduler's own plugins in our scheduler (compiles them: minutes)
