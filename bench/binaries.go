@@ -33,7 +33,7 @@ func (b *binaries) find(ctx context.Context, dir string, o *options) error {
 	}{
 		{&b.fairlead, ours || whole, "..", "fairlead"}, // kube-apiserver's cluster needs its simulated nodes
 		{&b.kubeAPIServer, theirs, "../compat", "kube-apiserver"},
-		{&b.etcd, theirs, "../compat", "etcd"},
+		{&b.etcd, theirs || o.layout.Members > 0, "../compat", "etcd"},
 		{&b.kubeControllerManager, theirs && whole, "../compat", "kube-controller-manager"},
 		{&b.kubeScheduler, theirs && whole, "../compat", "kube-scheduler"},
 	} {

@@ -102,7 +102,7 @@ func runCurve(ctx context.Context, o *options) error {
 }
 
 func (c *curve) start(ctx context.Context) (err error) {
-	if c.server, err = startFairlead(c.bin, c.dir, c.nodes); err != nil {
+	if c.server, err = startFairlead(c.bin, c.dir, layout{Servers: 1, nodes: c.nodes}); err != nil {
 		return err
 	}
 	return c.server.await(ctx)
@@ -122,7 +122,7 @@ func (c *curve) at(ctx context.Context, pods int) (*point, error) {
 // grow adds nodes, and Deployments until all pods run.
 func (c *curve) grow(ctx context.Context, p *point) error {
 	if n := p.Pods / podsPerNode; n > c.nodes {
-		scale := exec.CommandContext(ctx, c.bin.fairlead, "nodes", "scale", strconv.Itoa(n), "--timeout=10m", "--kubeconfig", filepath.Join(c.dir, "data", "kubeconfig"))
+		scale := exec.CommandContext(ctx, c.bin.fairlead, "nodes", "scale", strconv.Itoa(n), "--timeout=10m", "--kubeconfig", filepath.Join(dataDirectory(c.dir), "kubeconfig"))
 		if out, err := scale.CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w\n%s", scale, err, out)
 		}
@@ -179,7 +179,7 @@ func (c *curve) atRest(ctx context.Context, p *point) error {
 	if err != nil {
 		return err
 	}
-	return filepath.WalkDir(filepath.Join(c.dir, "data"), func(_ string, d os.DirEntry, err error) error {
+	return filepath.WalkDir(dataDirectory(c.dir), func(_ string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil // removed meanwhile
 		}

@@ -6,33 +6,45 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
 )
 
 // startFairlead runs the store and the API server without controllers, as the other peer
-// does; or all parts, in one process. As with the other peer, requests are not limited.
-func startFairlead(b *binaries, dir string, nodes int) (*server, error) {
-	address, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	data := filepath.Join(dir, "data")
-	s := &server{url: "https://" + address, began: time.Now()}
+// does; or all parts, in one process; or servers on etcd. As with the other peer, requests are not limited.
+func startFairlead(b *binaries, dir string, l layout) (*server, error) {
+	s := &server{began: time.Now()}
 	args := []string{"server"}
-	if nodes > 0 {
-		args = []string{"up", "--nodes", strconv.Itoa(nodes)}
+	if l.nodes > 0 {
+		args = []string{"up", "--nodes", strconv.Itoa(l.nodes)}
 	}
-	p, err := startProcess(dir, b.fairlead, append(args, "--data-dir", data, "--listen", address,
-		"--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0")...)
-	if err != nil {
-		return nil, err
+	args = append(args, "--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0")
+	if l.Members > 0 {
+		processes, store, err := startEtcd(b, dir, l.Members)
+		if err != nil {
+			return nil, err
+		}
+		s.processes = processes
+		args = append(args, "--etcd-servers", strings.Join(store, ","))
 	}
-	s.processes = []*process{p}
-	s.admin = func() (credentials, error) { return kubeconfigUser(filepath.Join(data, "kubeconfig")) }
+	for i := range l.Servers {
+		err := s.add(dir, i, func(home, address string) (*process, error) {
+			return startProcess(home, b.fairlead, append(args, "--data-dir", filepath.Join(home, "data"), "--listen", address)...)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.admin = func() (credentials, error) {
+		return kubeconfigUser(filepath.Join(dataDirectory(dir), "kubeconfig"))
+	}
 	return s, nil
 }
+
+// dataDirectory is that of the first server in dir.
+func dataDirectory(dir string) string { return filepath.Join(dir, serverDirectory(0), "data") }
 
 // kubeconfigUser reads the client certificate of a kubeconfig's only user.
 func kubeconfigUser(path string) (credentials, error) {

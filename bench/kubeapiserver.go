@@ -9,13 +9,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
-// startKubeAPIServer runs etcd, one member that syncs, and kube-apiserver with
-// its defaults but for one: priority and fairness is off, and no limit in its place, so that
+// startKubeAPIServer runs etcd and kube-apiservers with
+// their defaults but for one: priority and fairness is off, and no limit in its place, so that
 // no load waits in a queue or is refused, which is the cheaper way for it.
-func startKubeAPIServer(b *binaries, dir string, nodes int) (*server, error) {
+func startKubeAPIServer(b *binaries, dir string, l layout) (*server, error) {
 	const issuer = "https://kubernetes.default.svc.cluster.local"
 	const adminToken = "admin-of-the-bench"
 	tokens, key := filepath.Join(dir, "tokens.csv"), filepath.Join(dir, "sa.key")
@@ -25,46 +26,35 @@ func startKubeAPIServer(b *binaries, dir string, nodes int) (*server, error) {
 	if err := writeKey(key); err != nil {
 		return nil, err
 	}
-	var addresses [3]string
-	for i := range addresses {
-		var err error
-		if addresses[i], err = freeAddress(); err != nil {
-			return nil, err
-		}
-	}
-	store, storePeers := "http://"+addresses[0], "http://"+addresses[1]
-	host, port, err := net.SplitHostPort(addresses[2])
-	if err != nil {
-		return nil, err
-	}
 	s := &server{
-		url:   "https://" + addresses[2],
 		began: time.Now(),
 		admin: func() (credentials, error) { return credentials{token: adminToken}, nil },
 	}
-	etcd, err := startProcess(dir, b.etcd,
-		"--data-dir", filepath.Join(dir, "etcd"), "--log-level=error",
-		"--listen-client-urls", store, "--advertise-client-urls", store,
-		"--listen-peer-urls", storePeers, "--initial-advertise-peer-urls", storePeers,
-		"--initial-cluster", "default="+storePeers)
-	if err != nil {
+	var store []string
+	var err error
+	if s.processes, store, err = startEtcd(b, dir, max(l.Members, 1)); err != nil {
 		return nil, err
 	}
-	s.processes = append(s.processes, etcd)
-	api, err := startProcess(dir, b.kubeAPIServer,
-		"--etcd-servers", store, "--cert-dir", filepath.Join(dir, "certs"),
-		"--bind-address", host, "--secure-port", port,
-		"--authorization-mode=RBAC", "--token-auth-file", tokens,
-		"--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0",
-		"--service-cluster-ip-range=10.96.0.0/12", "--service-account-issuer", issuer,
-		"--service-account-signing-key-file", key, "--service-account-key-file", key)
-	if err != nil {
-		s.stop()
-		return nil, err
+	for i := range l.Servers {
+		err := s.add(dir, i, func(home, address string) (*process, error) {
+			host, port, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			return startProcess(home, b.kubeAPIServer,
+				"--etcd-servers", strings.Join(store, ","), "--cert-dir", filepath.Join(home, "certs"),
+				"--bind-address", host, "--secure-port", port,
+				"--authorization-mode=RBAC", "--token-auth-file", tokens,
+				"--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0",
+				"--service-cluster-ip-range=10.96.0.0/12", "--service-account-issuer", issuer,
+				"--service-account-signing-key-file", key, "--service-account-key-file", key)
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	s.processes = append(s.processes, api)
-	if nodes > 0 {
-		s.complete = func() error { return startKubeControllers(s, b, dir, adminToken, key, nodes) }
+	if l.nodes > 0 {
+		s.complete = func() error { return startKubeControllers(s, b, dir, adminToken, key, l.nodes) }
 	}
 	return s, nil
 }

@@ -19,7 +19,7 @@ clusters: [{name: c, cluster: {server: %q, insecure-skip-tls-verify: true}}]
 users: [{name: u, user: {token: %q}}]
 contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
-`, s.url, token)
+`, s.urls[0], token)
 	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
 		return err
 	}

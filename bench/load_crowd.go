@@ -24,7 +24,7 @@ const (
 func crowd(ctx context.Context, b *bench) ([]figure, error) {
 	cs := make([]*client, b.Crowd)
 	for i := range cs {
-		cs[i] = newClient(b.server.url, b.user)
+		cs[i] = newClient(b.url(i), b.user)
 		cs[i].http.Transport.(*http.Transport).HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: crowdWindow}
 		defer cs[i].close()
 	}

@@ -26,6 +26,7 @@ type options struct {
 	output string
 	bin    binaries
 	sizes  sizes
+	layout layout
 	// curve are the sizes of one growing control plane, in pods, in place of the loads; svg is where it is drawn.
 	curve []int
 	svg   string
@@ -64,6 +65,8 @@ func parse(args []string) (*options, error) {
 	f.IntVar(&o.rounds, "rounds", 3, "how often each server has its turn")
 	f.StringVar(&o.dir, "dir", "", "where the servers keep their data: a real disk, or fsync costs nothing (default a temporary folder)")
 	f.StringVar(&o.output, "o", "table", "table, or json for machines (the table is then on stderr)")
+	f.IntVar(&o.layout.Servers, "servers", 1, "API servers of each kind, on the etcd of -members")
+	f.IntVar(&o.layout.Members, "members", 0, "etcd members below the API servers; 0: Fairlead has its own store, and kube-apiserver an etcd of one member")
 	curve := f.String("curve", "", "in place of loads: grow one control plane of Fairlead to these numbers of pods, such as 1000,10000,100000, and measure it at each")
 	f.StringVar(&o.svg, "svg", "", "file to draw the curve in (default none)")
 	o.bin.register(f)
@@ -96,6 +99,9 @@ func parse(args []string) (*options, error) {
 		}
 	}
 	if o.loads, err = selectLoads(*names); err != nil {
+		return nil, err
+	}
+	if err := o.layout.check(o.loads); err != nil {
 		return nil, err
 	}
 	o.peers, err = selectPeers(*against)

@@ -19,7 +19,7 @@ type peer struct {
 	with string
 	// run starts it with an empty store in dir and returns at once: its API alone, or, with
 	// nodes, a whole control plane and so many of them.
-	run func(b *binaries, dir string, nodes int) (*server, error)
+	run func(b *binaries, dir string, l layout) (*server, error)
 }
 
 var peers = []peer{
@@ -48,7 +48,7 @@ func selectPeers(names string) ([]peer, error) {
 
 // server is a peer that runs.
 type server struct {
-	url       string
+	urls      []string // of its API servers
 	processes []*process
 	// players are simulated nodes that no process of the server's plays.
 	players []*process
@@ -66,6 +66,31 @@ type credentials struct {
 	token string
 	cert  *tls.Certificate
 }
+
+// add starts API server i of the layout in a directory of its own. After an error the whole server is stopped.
+func (s *server) add(dir string, i int, start func(home, address string) (*process, error)) (err error) {
+	defer func() {
+		if err != nil {
+			s.stop()
+		}
+	}()
+	home, err := subdirectory(dir, serverDirectory(i))
+	if err != nil {
+		return err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	p, err := start(home, address)
+	if err != nil {
+		return err
+	}
+	s.urls, s.processes = append(s.urls, "https://"+address), append(s.processes, p)
+	return nil
+}
+
+func serverDirectory(i int) string { return fmt.Sprintf("server-%d", i) }
 
 func (s *server) stop() {
 	for _, p := range slices.Backward(slices.Concat(s.processes, s.players)) {
@@ -105,20 +130,20 @@ func (s *server) resident() (int64, error) {
 func (s *server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	c := newClient(s.url, credentials{})
-	defer c.close()
-	for {
-		if c.call(ctx, request{path: "/readyz", want: http.StatusOK}) == nil {
-			s.ready = time.Since(s.began)
-			return nil
-		}
-		if gone := s.ended(); gone != "" {
-			return errors.New(gone)
-		}
-		if err := sleep(ctx, 5*time.Millisecond); err != nil {
-			return fmt.Errorf("%s is not ready: %w", s.url, err)
+	for _, url := range s.urls {
+		c := newClient(url, credentials{})
+		defer c.close()
+		for c.call(ctx, request{path: "/readyz", want: http.StatusOK}) != nil {
+			if gone := s.ended(); gone != "" {
+				return errors.New(gone)
+			}
+			if err := sleep(ctx, 5*time.Millisecond); err != nil {
+				return fmt.Errorf("%s is not ready: %w", url, err)
+			}
 		}
 	}
+	s.ready = time.Since(s.began)
+	return nil
 }
 
 // ended describes the end of the first process that has ended; "" while all run.

@@ -48,7 +48,7 @@ func (b *bench) startProbe() (*probing, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	return p, json.NewEncoder(p.in).Encode(probeTask{b.server.url, b.user.token, b.Pods})
+	return p, json.NewEncoder(p.in).Encode(probeTask{b.server.urls[0], b.user.token, b.Pods})
 }
 
 // end ends the probe and returns the median latency of a get.

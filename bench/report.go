@@ -18,6 +18,7 @@ type report struct {
 	Began   time.Time      `json:"began"`
 	Machine machine        `json:"machine"`
 	Sizes   sizes          `json:"sizes"`
+	Layout  layout         `json:"layout"`
 	Rounds  int            `json:"rounds"`
 	Peers   []string       `json:"servers"`
 	Pod     map[string]int `json:"podBytes"` // a pod as served
@@ -65,7 +66,7 @@ func newReport(o *options, dir string) *report {
 			CPUs: runtime.NumCPU(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 			Filesystem: filesystem(dir), LoadBefore: loadAverage(),
 		},
-		Sizes: o.sizes, Rounds: o.rounds, Pod: map[string]int{},
+		Sizes: o.sizes, Layout: o.layout, Rounds: o.rounds, Pod: map[string]int{},
 	}
 	for _, p := range o.peers {
 		r.Peers = append(r.Peers, p.name)
@@ -84,8 +85,9 @@ func (r *report) add(peer string, round int, f figure) {
 	if i < 0 {
 		w := rowOf(f.row)
 		i = len(r.Rows)
+		ratio, limit := w.goals(r.Layout)
 		r.Rows = append(r.Rows, &line{
-			Row: w.key, Title: w.title(&r.Sizes), Unit: w.unit.name, Goal: w.goal, Most: w.limit,
+			Row: w.key, Title: w.title(&r.Sizes), Unit: w.unit.name, Goal: ratio, Most: limit,
 			Median: map[string]float64{}, Values: map[string]map[int]float64{},
 		})
 	}
@@ -165,6 +167,9 @@ func (r *report) table(w io.Writer) error {
 	m := r.Machine
 	fmt.Fprintf(w, "%s, %d CPUs, %s, data on %s, load average %s before and %s after; medians of %d rounds\n",
 		m.Platform, m.CPUs, m.Go, m.Filesystem, m.LoadBefore, m.LoadAfter, r.Rounds)
+	if l := r.Layout; l.Members > 0 {
+		fmt.Fprintf(w, "API servers of each kind: %d, on an etcd of %d members\n", l.Servers, l.Members)
+	}
 	for _, p := range r.Peers {
 		if n, ok := r.Pod[p]; ok {
 			fmt.Fprintf(w, "%s serves a pod as %d bytes\n", p, n)

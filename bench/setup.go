@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// conns is how many connections the requests share.
+// conns is the minimum number of connections that the requests share.
 const conns = 4
 
 // setUp makes the objects that the loads need: a namespace, the service account of its
@@ -19,7 +19,7 @@ func (b *bench) setUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	admin, err := dial(ctx, b.server.url, who)
+	admin, err := dial(ctx, b.server.urls[0], who)
 	if err != nil {
 		return err
 	}
@@ -57,9 +57,10 @@ func (b *bench) setUp(ctx context.Context) error {
 	return b.untilNodesReady(ctx)
 }
 
-// connect opens the connections that the requests share.
+// connect opens the connections that the requests share, evenly to all API servers.
 func (b *bench) connect(ctx context.Context) error {
-	for range conns {
+	each := (conns + len(b.server.urls) - 1) / len(b.server.urls)
+	for range each * len(b.server.urls) {
 		c, err := b.dial(ctx)
 		if err != nil {
 			return err
@@ -96,7 +97,7 @@ func (b *bench) newNamespace(ctx context.Context, c *client, name string) error 
 // dial opens a connection as the user of the loads. A server may take a moment
 // until it knows of a new account and its rights.
 func (b *bench) dial(ctx context.Context) (*client, error) {
-	c := newClient(b.server.url, b.user)
+	c := newClient(b.url(int(b.dialled.Add(1))), b.user)
 	deadline := time.Now().Add(10 * time.Second)
 	for {
 		err := c.call(ctx, request{path: podsPath + "?limit=1", want: http.StatusOK})

@@ -28,6 +28,8 @@ type bench struct {
 	server *server
 	user   credentials
 	conns  []*client // for all but watches
+	// dialled counts the connections, which go to the API servers in turn.
+	dialled atomic.Int64
 	// podBytes is the size of a pod as served.
 	podBytes atomic.Int64
 	// podsMade reports whether the store has its pods.
@@ -51,7 +53,7 @@ func turn(ctx context.Context, o *options, p peer, a act, dir string, round int,
 		return err
 	}
 	defer os.RemoveAll(dir)
-	s, err := p.run(&o.bin, dir, a.nodes)
+	s, err := p.run(&o.bin, dir, o.layout.with(a.nodes))
 	if err != nil {
 		return err
 	}
@@ -131,6 +133,9 @@ func (b *bench) spent(f func() error) (cpu, wall time.Duration, err error) {
 
 // conn is the connection that i uses.
 func (b *bench) conn(i int) *client { return b.conns[i%len(b.conns)] }
+
+// url is the address of the API server of connection i.
+func (b *bench) url(i int) string { return b.server.urls[i%len(b.server.urls)] }
 
 // each calls f for 0 to n-1, workers at once, and stops at the first error.
 func each(ctx context.Context, n, workers int, f func(ctx context.Context, i int) error) error {
