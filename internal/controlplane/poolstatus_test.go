@@ -2,6 +2,8 @@ package controlplane_test
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -22,12 +24,12 @@ import (
 	"fairlead.dev/internal/resource/gates"
 )
 
-// poolStatusAPI is the API with ResourcePoolStatusRequests.
-func poolStatusAPI(t *testing.T) gates.API {
+// poolStatusAPI is the API with ResourcePoolStatusRequests, and other features.
+func poolStatusAPI(t *testing.T, others ...string) gates.API {
 	t.Helper()
 	all, err := gates.New(version.MustParse(gates.Newest))
 	if err == nil {
-		err = all.Set("DRAResourcePoolStatus=true")
+		err = all.Set(strings.Join(append(others, "DRAResourcePoolStatus=true"), ","))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -246,5 +248,106 @@ func TestResourcePoolStatusGate(t *testing.T) {
 	_, err := controlplanetest.Clientset(t, cp).ResourceV1alpha3().ResourcePoolStatusRequests().List(t.Context(), metav1.ListOptions{})
 	if !apierrors.IsNotFound(err) {
 		t.Errorf("without the gate: %v", err)
+	}
+}
+
+// TestPartitionTypes asks for the partitions of pools by their type, which the slice names, or the request, or neither.
+func TestPartitionTypes(t *testing.T) {
+	cp := controlplanetest.Start(t, controlplane.Options{API: poolStatusAPI(t, "DRAPartitionableDevicesType=true"), Controllers: []string{"resourcepoolstatusrequest"}})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	p := &pools{t, controlplanetest.Clientset(t, cp), ctx}
+	const profile, driver = "gpu.example.com/profile", "gpu.example.com"
+	partition := func(name, attribute, value, memory string) resourcev1.Device {
+		return resourcev1.Device{
+			Name:       name,
+			Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{resourcev1.QualifiedName(attribute): {StringValue: &value}},
+			ConsumesCounters: []resourcev1.DeviceCounterConsumption{{
+				CounterSet: "gpu-0", Counters: map[string]resourcev1.Counter{"memory": {Value: resource.MustParse(memory)}},
+			}},
+		}
+	}
+	publish := func(pool string, attribute *resourcev1.FullyQualifiedName, counters bool, devices ...resourcev1.Device) error {
+		of := int64(1)
+		if counters {
+			of = 2
+			s := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: pool + "-counters"}, Spec: resourcev1.ResourceSliceSpec{
+				Driver: driver, Pool: resourcev1.ResourcePool{Name: pool, Generation: 1, ResourceSliceCount: of}, AllNodes: ptr.To(true),
+				SharedCounters: []resourcev1.CounterSet{{Name: "gpu-0", Counters: map[string]resourcev1.Counter{"memory": {Value: resource.MustParse("40Gi")}}}},
+			}}
+			if _, err := p.ResourceV1().ResourceSlices().Create(ctx, s, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: pool}, Spec: resourcev1.ResourceSliceSpec{
+			Driver: driver, Pool: resourcev1.ResourcePool{Name: pool, Generation: 1, ResourceSliceCount: of}, AllNodes: ptr.To(true),
+			PartitionTypeAttribute: attribute, Devices: devices,
+		}}
+		_, err := p.ResourceV1().ResourceSlices().Create(ctx, s, metav1.CreateOptions{})
+		return err
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	named := ptr.To(resourcev1.FullyQualifiedName(profile))
+	for name, devices := range map[string][]resourcev1.Device{
+		"may only be set on a slice which declares devices that consume counters": {{Name: "whole"}},
+		"devices[0].attributes[" + profile + "]: Required":                        {partition("a", "other.example.com/profile", "1g", "10Gi")},
+	} {
+		if err := publish("refused", named, false, devices...); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("want %q: %v", name, err)
+		}
+	}
+	bare := ptr.To(resourcev1.FullyQualifiedName("profile"))
+	if err := publish("refused", bare, false, partition("a", "profile", "1g", "10Gi")); err == nil || !strings.Contains(err.Error(), "a fully qualified name must be a domain and a name separated by a slash") {
+		t.Errorf("an attribute without a domain: %v", err)
+	}
+
+	mixed := []resourcev1.Device{
+		partition("small-0", "profile", "1g", "10Gi"), partition("small-1", "profile", "1g", "10Gi"), partition("small-2", "profile", "1g", "10Gi"),
+		partition("large-0", profile, "4g", "40Gi"), partition("half-0", profile, "2g", "20Gi"), {Name: "nic"},
+	}
+	must(publish("named", named, true, mixed...))
+	must(publish("unnamed", nil, true, mixed...))
+	must(publish("uneven", named, true, partition("a", profile, "1g", "10Gi"), partition("b", profile, "1g", "20Gi")))
+	must(publish("countless", named, false, partition("a", profile, "1g", "10Gi")))
+	p.allocate("one", resourcev1.DeviceRequestAllocationResult{Request: "r", Pool: "named", Device: "small-0"})
+	for name, fallback := range map[string]*string{"plain": nil, "fallback": ptr.To(profile)} {
+		if _, err := p.ask(name, resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: driver, DefaultPartitionTypeAttribute: fallback}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.ask("bad", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: driver, DefaultPartitionTypeAttribute: ptr.To("profile")}); !apierrors.IsInvalid(err) {
+		t.Errorf("a request that names an attribute without its domain: %v", err)
+	}
+	for request, want := range map[string]map[string]string{
+		"plain": {
+			"named":     "1g:3/2 2g:1/1 4g:1/0",
+			"unnamed":   "",
+			"uneven":    "PartitionCostMismatch",
+			"countless": "PartitionTypeMissing",
+		},
+		"fallback": {
+			"named":     "1g:3/2 2g:1/1 4g:1/0",
+			"unnamed":   "1g:3/3 2g:1/1 4g:1/1",
+			"uneven":    "PartitionCostMismatch",
+			"countless": "PartitionTypeMissing",
+		},
+	} {
+		got := map[string]string{}
+		for _, s := range p.answered(request).Status.Pools {
+			var parts []string
+			for _, of := range s.PartitionSummary {
+				parts = append(parts, fmt.Sprintf("%s:%d/%d", of.Type, *of.Total, *of.Allocatable))
+			}
+			reason, _, _ := strings.Cut(ptr.Deref(s.ValidationError, ""), ":")
+			got[s.PoolName] = strings.Join(parts, " ") + reason
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: the pools have %v, want %v", request, got, want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package resourcepoolstatusrequest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,7 +36,7 @@ func (a *answerer) answer(r *resourcev1alpha3.ResourcePoolStatusRequest) (status
 		if int64(len(p.slices)) < p.slices[0].Spec.Pool.ResourceSliceCount {
 			return nil, false
 		}
-		s := p.status(r.Spec.Driver, uses[name], a.taintRules())
+		s := p.status(r, uses[name], a.taintRules())
 		if s.ValidationError != nil {
 			flawed++
 		}
@@ -107,7 +108,8 @@ func (a *answerer) taintRules() []*resourcev1.DeviceTaintRule {
 }
 
 // status counts the devices of a complete pool.
-func (p *pool) status(driver string, used use, rules []*resourcev1.DeviceTaintRule) resourcev1alpha3.PoolStatus {
+func (p *pool) status(r *resourcev1alpha3.ResourcePoolStatusRequest, used use, rules []*resourcev1.DeviceTaintRule) resourcev1alpha3.PoolStatus {
+	driver := r.Spec.Driver
 	s := resourcev1alpha3.PoolStatus{
 		Driver: driver, PoolName: p.name, Generation: p.slices[0].Spec.Pool.Generation, ResourceSliceCount: ptr.To(int32(len(p.slices))),
 	}
@@ -127,7 +129,13 @@ func (p *pool) status(driver string, used use, rules []*resourcev1.DeviceTaintRu
 	allocated := int32(len(used.devices))
 	s.TotalDevices, s.AllocatedDevices, s.UnavailableDevices = &total, &allocated, &tainted
 	s.AvailableDevices = ptr.To(max(0, total-allocated-tainted))
-	s.ShareableSummary, s.ValidationError = p.shared(driver, used)
+	var flaw, other error
+	s.PartitionSummary, flaw = p.partitioned(driver, r.Spec.DefaultPartitionTypeAttribute, used)
+	s.ShareableSummary, other = p.shared(driver, used)
+	if flaw = cmp.Or(flaw, other); flaw != nil {
+		text := flaw.Error()
+		s.PartitionSummary, s.ValidationError = nil, ptr.To(text[:min(maxError, len(text))])
+	}
 	return s
 }
 

@@ -5,5 +5,6 @@
 // A pool counts with the slices of its latest generation. A request waits while some of these are missing, and is looked at
 // again when slices change. An answered request is deleted after an hour, any other after a day.
 //
-// Partitions are not grouped by type, because the feature gate DRAPartitionableDevicesType is off: no attribute names the type.
+// With the feature gate DRAPartitionableDevicesType, without which the API drops the fields, devices that consume shared counters are
+// also counted by the value of an attribute, which their slice or else the request names.
 package resourcepoolstatusrequest

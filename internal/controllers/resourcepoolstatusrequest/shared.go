@@ -16,9 +16,9 @@ const (
 	maxError      = 256 // bytes of an error
 )
 
-// shared returns the capacity of the devices that several claims can share, nil for a pool without such devices. If there are more
-// capacities than a status has room for, an error takes its place.
-func (p *pool) shared(driver string, used use) (*resourcev1alpha3.ShareableSummaryStatus, *string) {
+// shared returns the capacity of the devices that several claims can share, nil for a pool without such devices. It fails if there
+// are more capacities than a status has room for.
+func (p *pool) shared(driver string, used use) (*resourcev1alpha3.ShareableSummaryStatus, error) {
 	full, partial, totals := int32(0), int32(0), map[resourcev1.QualifiedName]resource.Quantity{}
 	for _, slice := range p.slices {
 		for i := range slice.Spec.Devices {
@@ -42,8 +42,7 @@ func (p *pool) shared(driver string, used use) (*resourcev1alpha3.ShareableSumma
 		return nil, nil
 	}
 	if len(totals) > maxCapacities {
-		text := fmt.Sprintf("ShareableSummaryOverCap: pool %s/%s has %d shareable capacity keys, exceeding the maximum of %d", driver, p.name, len(totals), maxCapacities)
-		return nil, ptr.To(text[:min(maxError, len(text))])
+		return nil, fmt.Errorf("ShareableSummaryOverCap: pool %s/%s has %d shareable capacity keys, exceeding the maximum of %d", driver, p.name, len(totals), maxCapacities)
 	}
 	s := &resourcev1alpha3.ShareableSummaryStatus{FullyAvailableDevices: &full, PartiallyAvailableDevices: &partial}
 	for _, name := range slices.Sorted(maps.Keys(totals)) {

@@ -47,6 +47,9 @@ func poolStatusStrategy() resource.Strategy {
 		} else if n > resourcev1alpha3.ResourcePoolStatusRequestLimitMax {
 			f.Invalid(p.Child("limit"), n, content.MaxError(resourcev1alpha3.ResourcePoolStatusRequestLimitMax))
 		}
+		if name := s.DefaultPartitionTypeAttribute; name != nil {
+			wholeAttributeName(&f, p.Child("defaultPartitionTypeAttribute"), *name)
+		}
 		return f.List()
 	}
 	r.ValidateUpdate = func(r, old *resourcev1alpha3.ResourcePoolStatusRequest) field.ErrorList {

@@ -46,6 +46,9 @@ func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 		func(p *check.Path, d *resourcev1.Device) {
 			oneDevice(&f, p, d, was[d.Name], ptr.Deref(spec.PerDeviceNodeSelection, false))
 		})
+	if spec.PartitionTypeAttribute != nil {
+		partitionTypes(&f, p, spec)
+	}
 	validateSet(&f, p.Child("sharedCounters"), spec.SharedCounters, resourcev1.ResourceSliceMaxCounterSets,
 		func(c *resourcev1.CounterSet) string { return c.Name },
 		func(p *check.Path, c *resourcev1.CounterSet) {
@@ -53,6 +56,37 @@ func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 		})
 	return f.List()
 }
+
+// partitionTypes requires the attribute that names the type of a partition, as a string, of each device that consumes counters.
+func partitionTypes(f *check.Errors, p *check.Path, s *resourcev1.ResourceSliceSpec) {
+	name, at := string(*s.PartitionTypeAttribute), p.Child("partitionTypeAttribute")
+	if !slices.ContainsFunc(s.Devices, consumesCounters) {
+		f.Invalid(at, name, "may only be set on a slice which declares devices that consume counters")
+	}
+	var malformed check.Errors
+	if wholeAttributeName(&malformed, at, name); len(malformed.List()) > 0 {
+		f.Add(malformed.List()...)
+		return // no device can carry it
+	}
+	for i, d := range s.Devices {
+		if !consumesCounters(d) {
+			continue
+		}
+		a, ok := d.Attributes[resourcev1.QualifiedName(name)]
+		if bare, own := strings.CutPrefix(name, s.Driver+"/"); !ok && own {
+			a, ok = d.Attributes[resourcev1.QualifiedName(bare)]
+		}
+		at := p.Child("devices").Index(i).Child("attributes").Key(name)
+		switch {
+		case !ok:
+			f.Required(at, "device consumes counters and `partitionTypeAttribute` names this attribute, so it must be set")
+		case a.StringValue == nil:
+			f.Invalid(at, a, "must be a string value because `partitionTypeAttribute` names this attribute")
+		}
+	}
+}
+
+func consumesCounters(d resourcev1.Device) bool { return len(d.ConsumesCounters) > 0 }
 
 // hasCostlyFeatures reports whether a device has features for which the limit of devices per slice is lower.
 func hasCostlyFeatures(d resourcev1.Device) bool {
