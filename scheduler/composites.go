@@ -48,7 +48,7 @@ func (g *podGroups) releaseComposite(key types.NamespacedName, c *composite) {
 	}
 }
 
-// ancestors returns the groups that a pod group is in, the root last. If one is missing, or is in itself, gap tells which one.
+// ancestors returns the groups that a pod group is in, the root last. If one is missing, or is in itself, gap names it.
 func (g *podGroups) ancestors(group types.NamespacedName) (up []*composite, gap string) {
 	one := g.byKey[group]
 	if g.composites == nil || one == nil || one.object == nil {
@@ -67,7 +67,7 @@ func (g *podGroups) ancestors(group types.NamespacedName) (up []*composite, gap 
 	return up, ""
 }
 
-// rootOf returns what a pod group is scheduled with. A group whose hierarchy has a gap is held by itself.
+// rootOf returns the root of a pod group's hierarchy, or the group itself. A group whose hierarchy has a gap is held by itself.
 func (g *podGroups) rootOf(group types.NamespacedName) queue.GroupKey {
 	up, gap := g.ancestors(group)
 	if gap != "" || len(up) == 0 {

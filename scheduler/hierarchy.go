@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/internal/scheduler/queue"
 )
 
-// A hierarchy is what an attempt places: a pod group with its members, or a group of groups with those in it.
+// A hierarchy is the object of an attempt: a pod group with its members, or a group of groups with those in it.
 type hierarchy struct {
 	leaf      *podGroup
 	members   []*queue.QueuedPodInfo // of the leaf
@@ -22,10 +22,11 @@ type hierarchy struct {
 	children  []*hierarchy // of the composite, the oldest first
 }
 
-// hierarchyOf returns the hierarchy of what has been taken from the queue.
+// hierarchyOf returns the hierarchy of a group that has been taken from the queue.
 func (g *podGroups) hierarchyOf(e *queue.Group) *hierarchy {
-	if !e.Key.Composite {
-		return &hierarchy{leaf: g.of(e.Key.NamespacedName), members: e.Members}
+	key := queue.KeyOf(e)
+	if !key.Composite {
+		return &hierarchy{leaf: g.of(key.NamespacedName), members: e.Members}
 	}
 	members := map[*podGroup][]*queue.QueuedPodInfo{}
 	for _, m := range e.Members {
@@ -33,7 +34,7 @@ func (g *podGroups) hierarchyOf(e *queue.Group) *hierarchy {
 			members[g.of(key)] = append(members[g.of(key)], m)
 		}
 	}
-	return g.hierarchyFrom(e.Key, members)
+	return g.hierarchyFrom(key, members)
 }
 
 func (g *podGroups) hierarchyFrom(key queue.GroupKey, members map[*podGroup][]*queue.QueuedPodInfo) *hierarchy {
@@ -125,7 +126,7 @@ func (h *hierarchy) topologyKey() string {
 	return ""
 }
 
-// setConditions reports what an attempt that did not succeed means for the pod groups.
+// setConditions reports an attempt that did not succeed to the pod groups.
 func (s *Scheduler) setConditions(h *hierarchy, reason string, message func(*podGroup) string) {
 	for one := range h.leaves {
 		s.groups.writer.set(one.leaf.object, metav1.ConditionFalse, reason, message(one.leaf))

@@ -156,7 +156,7 @@ func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, h *
 	s.help(ctx, e.Group.Members[0], helps)
 	if len(victims) > 0 {
 		from := preemptor{scheduler: e.PodInfo.Pod.Spec.SchedulerName, kind: h.kind(), uid: h.object().GetUID(), object: h.object()}
-		s.preBinding.Go(func() { s.evictForGroup(ctx, from, e.Group.Key, victims) })
+		s.preBinding.Go(func() { s.evictForGroup(ctx, from, queue.KeyOf(e.Group), victims) })
 	}
 }
 

@@ -108,7 +108,7 @@ func (v *validator) compositePolicy(p *check.Path, t, old *schedulingv1beta1.Com
 	v.policy(p, of(&t.SchedulingPolicy), of(&old.SchedulingPolicy))
 }
 
-// compositeParts checks what groups of groups and their templates have beside a policy.
+// compositeParts checks the parts of groups of groups and of their templates other than the policy.
 func (v *validator) compositeParts(p *check.Path, t, old *schedulingv1beta1.CompositePodGroupTemplate) {
 	v.constraints(p.Child("schedulingConstraints"),
 		(*schedulingv1beta1.PodGroupSchedulingConstraints)(t.SchedulingConstraints), (*schedulingv1beta1.PodGroupSchedulingConstraints)(old.SchedulingConstraints))

@@ -11,7 +11,7 @@ import (
 // maxDepth is how many levels of groups a workload may have.
 const maxDepth = schedulingv1beta1.WorkloadMaxTreeDepth
 
-// tree checks what holds for all templates of a workload together, in updates as well: their names differ, there are not too many
+// tree checks all templates of a workload together, in updates as well: their names differ, there are not too many
 // levels, all have one priority, and each template of a group of groups has one in it.
 func (v *validator) tree(p *check.Path, s *schedulingv1beta1.WorkloadSpec) {
 	names := map[string]bool{}

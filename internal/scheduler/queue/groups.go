@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// A GroupKey names what is scheduled as one: a pod group, or the group of groups at the root of a hierarchy.
+// A GroupKey names an entity that is scheduled as one: a pod group, or the group of groups at the root of a hierarchy.
 type GroupKey struct {
 	types.NamespacedName
 	Composite bool
@@ -24,12 +24,16 @@ type GroupKey struct {
 // one, with one backoff. It is gated until GroupReady, and as long as one of its members is. A member that comes while the group
 // is unschedulable makes it to be tried again.
 type Group struct {
-	Key GroupKey
+	Key       types.NamespacedName
+	composite bool
 	// Members are in the order in which they came.
 	Members []*QueuedPodInfo
 }
 
-// groupOf returns the key of what a pod is scheduled with; false if it is scheduled by itself.
+// KeyOf returns the key of a group.
+func KeyOf(g *Group) GroupKey { return GroupKey{g.Key, g.composite} }
+
+// groupOf returns the key of the group that a pod is scheduled with; false if it is scheduled by itself.
 func (q *Queue) groupOf(p *cache.PodInfo) (key GroupKey, ok bool) {
 	if q.GroupReady == nil {
 		return key, false
@@ -53,7 +57,7 @@ func GroupOf(pod *corev1.Pod) (key types.NamespacedName, ok bool) {
 func newGroup(key GroupKey, first *QueuedPodInfo) *QueuedPodInfo {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: types.UID(fmt.Sprint("group ", key))}}
 	pod.Spec.SchedulerName = first.PodInfo.Pod.Spec.SchedulerName
-	return &QueuedPodInfo{Group: &Group{Key: key}, since: first.since, PodInfo: &cache.PodInfo{Pod: pod, Priority: first.PodInfo.Priority}}
+	return &QueuedPodInfo{Group: &Group{Key: key.NamespacedName, composite: key.Composite}, since: first.since, PodInfo: &cache.PodInfo{Pod: pod, Priority: first.PodInfo.Priority}}
 }
 
 // add makes a pod the last member.
@@ -105,7 +109,7 @@ func (w *QueuedPodInfo) nominatedTo(node string) bool {
 // held reports whether w is to be gated.
 func (q *Queue) held(w *QueuedPodInfo) bool {
 	if w.Group != nil {
-		return !q.GroupReady(w.Group.Key) || slices.ContainsFunc(w.Group.Members, q.held)
+		return !q.GroupReady(KeyOf(w.Group)) || slices.ContainsFunc(w.Group.Members, q.held)
 	}
 	return q.gated(w)
 }
@@ -147,7 +151,7 @@ func (q *Queue) leave(m *QueuedPodInfo) {
 		e.heap.size--
 	}
 	if len(e.Group.Members) == 0 {
-		delete(q.groups, e.Group.Key)
+		delete(q.groups, KeyOf(e.Group))
 		q.remove(e)
 	}
 }
@@ -163,7 +167,7 @@ func (q *Queue) remove(w *QueuedPodInfo) {
 
 // takeMembers takes the members of a group that is to be tried out of the queue.
 func (q *Queue) takeMembers(e *QueuedPodInfo, now time.Time) {
-	delete(q.groups, e.Group.Key)
+	delete(q.groups, KeyOf(e.Group))
 	q.members -= len(e.Group.Members)
 	for _, m := range e.Group.Members {
 		delete(q.pods, m.PodInfo.Pod.UID)
@@ -181,7 +185,7 @@ func (q *Queue) restore(w *QueuedPodInfo) bool {
 	if len(w.Group.Members) == 0 {
 		return false
 	}
-	q.groups[w.Group.Key] = w
+	q.groups[KeyOf(w.Group)] = w
 	q.members += len(w.Group.Members)
 	for _, m := range w.Group.Members {
 		q.pods[m.PodInfo.Pod.UID] = m

@@ -38,7 +38,7 @@ type Queue struct {
 	PreEnqueue func(*cache.PodInfo) framework.Filter
 	// GroupReady reports whether to try a pod group, which is gated otherwise; nil: pods have no groups.
 	GroupReady func(GroupKey) bool
-	// RootOf returns what a pod group is scheduled with: itself, or the root of its hierarchy. Rehome tells of changes.
+	// RootOf returns the root of a pod group's hierarchy, or the group itself. After a change Rehome has to be called.
 	RootOf                     func(group types.NamespacedName) GroupKey
 	initialBackoff, maxBackoff time.Duration // of backoff
 	pods                       map[types.UID]*QueuedPodInfo
