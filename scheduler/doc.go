@@ -15,7 +15,9 @@
 //
 // The pods of a PodGroup are scheduled as one (feature gate GenericWorkload): they wait until the group exists and has its
 // minCount, are placed one after another, and are bound if as many fit as the group needs. Otherwise the attempt leaves no
-// trace. A group with a topology constraint is tried in each domain, and takes the best one. If the server has no PodGroups, such a pod stays Pending with a message about it; the requirement is never ignored.
+// trace. A group with a topology constraint is tried in each domain, and takes the best one. If the server has no PodGroups,
+// such a pod stays Pending with a message about it; the requirement is never ignored. The groups in a CompositePodGroup (feature
+// gate CompositePodGroup) are scheduled as one with all others below the same root.
 //
 // Extenders of a configuration are asked over HTTP about the pods that concern them, on goroutines of their own and about one
 // pod at a time. Other pods are placed meanwhile, so the answer counts as a further filter and score when it comes.

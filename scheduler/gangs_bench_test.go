@@ -88,10 +88,10 @@ func BenchmarkGangPreempts(b *testing.B) {
 		s.addPending(cache.NewPodInfo(pod))
 	}
 	w, _ := s.queue.Pop(time.Now())
-	g := s.groups.of(w.Group.Key)
+	h := s.groups.hierarchyOf(w.Group)
 	b.ReportAllocs()
 	for b.Loop() {
-		victims, o := s.victimsForGroup(s.profileOf(w.Group.Members[0]), w.Group.Members, g)
+		victims, o := s.victimsForGroup(s.profileOf(w.Group.Members[0]), w.Group.Members, h)
 		if len(victims) != 64 {
 			b.Fatalf("%d victims: %s", len(victims), o.message)
 		}

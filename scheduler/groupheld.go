@@ -4,7 +4,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/internal/scheduler/queue"
 )
@@ -13,17 +12,16 @@ import (
 const heldFor = 10 * time.Second
 
 // watchHeld tells the pods of a group by an event why they wait, if they still do after a while. kube-scheduler only logs it.
-func (s *Scheduler) watchHeld(key types.NamespacedName) {
-	one := s.groups.byKey[key]
-	if one == nil || one.told || s.groups.why(key) == "" {
+func (s *Scheduler) watchHeld(key queue.GroupKey) {
+	if _, told := s.groups.told[key]; told || s.groups.why(key) == "" || len(s.queue.Held(key)) == 0 {
 		return
 	}
-	one.told = true
-	time.AfterFunc(heldFor, func() { s.send(func() { s.tellHeld(key, one) }) })
+	s.groups.told[key] = struct{}{}
+	time.AfterFunc(heldFor, func() { s.send(func() { s.tellHeld(key) }) })
 }
 
-func (s *Scheduler) tellHeld(key types.NamespacedName, one *podGroup) {
-	one.told = false
+func (s *Scheduler) tellHeld(key queue.GroupKey) {
+	delete(s.groups.told, key)
 	why := s.groups.why(key)
 	for _, p := range s.queue.Held(key) {
 		s.profiles[p.Pod.Spec.SchedulerName].events.Act(p.Pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", why)
@@ -33,6 +31,6 @@ func (s *Scheduler) tellHeld(key types.NamespacedName, one *podGroup) {
 // watchHeldPod is watchHeld for the group of a pod, if it has one.
 func (s *Scheduler) watchHeldPod(pod *corev1.Pod) {
 	if key, ok := queue.GroupOf(pod); ok && s.groups.byKey != nil {
-		s.watchHeld(key)
+		s.watchHeld(s.groups.rootOf(key))
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/plugins"
-	"fairlead.dev/internal/scheduler/queue"
 )
 
 // A groupPlacement is a topology domain: the nodes with one value of the label that a group's constraint names.
@@ -26,16 +25,19 @@ func (g *podGroup) topologyKey() string {
 	return ""
 }
 
-// placements returns the domains in which a group may run, sorted by their values: only that of its pods on nodes, if it has
-// some.
-func (s *Scheduler) placements(g *podGroup, key string) ([]groupPlacement, error) {
-	domain, taken, err := domainOf(g.scheduled(s.cluster), key)
+// placements returns the domains of some nodes, nil means all, in which a group may run, sorted by their values: only that of its
+// pods on nodes, if it has some.
+func (s *Scheduler) placements(h *hierarchy, key string, nodes []*cache.NodeInfo) ([]groupPlacement, error) {
+	domain, taken, err := domainOf(h.scheduled(s.cluster), key)
 	if err != nil {
 		return nil, fmt.Errorf("cannot determine domain for already scheduled pods: %w", err)
 	}
 	byDomain := map[string]int{}
 	var all []groupPlacement
-	for _, n := range s.cluster.NodeInfos {
+	if nodes == nil {
+		nodes = s.cluster.NodeInfos
+	}
+	for _, n := range nodes {
 		value, labeled := n.Node.Labels[key]
 		if !labeled || taken && value != domain {
 			continue
@@ -71,33 +73,75 @@ func domainOf(pods []*cache.PodInfo, key string) (domain string, taken bool, err
 	return domain, taken, nil
 }
 
-// tryGroup tries to place the members of a group, if it has a constraint in each of its placements, of which it takes the
-// best one in which the group fits. The caller binds the placed pods, or undoes the trial.
-func (s *Scheduler) tryGroup(g *podGroup, members []*queue.QueuedPodInfo) trial {
+// tryGroup tries to place a group, or a hierarchy of them. The caller binds the placed pods, or undoes the trial.
+func (s *Scheduler) tryGroup(profile *profile, h *hierarchy) trial {
 	defer s.beginTrial()()
-	key := g.topologyKey()
+	t := s.tryWithin(profile, h, nil)
+	if t.failure == nil && !t.rejected && len(t.placed) == 0 {
+		t.rejected, t.why = true, unschedulable
+		s.markRejected(h, &t)
+	}
+	return t
+}
+
+// tryWithin places a group on some nodes, nil means all.
+func (s *Scheduler) tryWithin(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
+	t := s.tryDomains(profile, h, nodes)
+	if t.failure == nil && t.rejected {
+		s.markRejected(h, &t)
+	}
+	return t
+}
+
+// markRejected gives the reason of a rejected group to the pod groups in it that have no reason of their own.
+func (s *Scheduler) markRejected(h *hierarchy, t *trial) {
+	for one := range h.leaves {
+		if _, known := t.whys[one.leaf]; !known {
+			t.whys[one.leaf] = t.why
+		}
+	}
+}
+
+// tryOn places a group on some nodes, without regard to its own constraint.
+func (s *Scheduler) tryOn(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
+	if h.leaf != nil {
+		return s.tryNodes(profile, h.leaf, h.members, nodes)
+	}
+	return s.tryChildren(profile, h, nodes)
+}
+
+// tryDomains places a group, if it has a constraint in each of its placements, of which it takes the best one in which the group
+// fits.
+func (s *Scheduler) tryDomains(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
+	key := h.topologyKey()
 	if key == "" {
-		return s.tryNodes(g, members, nil)
+		return s.tryOn(profile, h, nodes)
 	}
-	all, err := s.placements(g, key)
+	none := newTrial()
+	all, err := s.placements(h, key, nodes)
 	if err != nil {
-		return trial{errs: make([]error, len(members)), failure: err}
+		none.failure = err
+		return none
 	}
-	profile := s.profileOf(members[0])
-	profile.Metrics.PlacementsGenerated(len(all))
+	if h.leaf != nil {
+		profile.Metrics.PlacementsGenerated(len(all))
+	}
 	if len(all) == 0 {
-		return trial{errs: make([]error, len(members)), rejected: true, why: "no feasible placements found", by: []framework.Filter{topologyPlacement{}}}
+		none.rejected, none.why, none.by = true, "no feasible placements found", []framework.Filter{topologyPlacement{}}
+		return none
 	}
 	var rejected *trial
 	var by []framework.Filter
 	var fit []placed
 	for _, p := range all {
 		start := time.Now()
-		t := s.tryNodes(g, members, p.nodes)
+		t := s.tryOn(profile, h, p.nodes)
 		if t.failure != nil {
 			return t
 		}
-		profile.Metrics.PlacementEvaluated(!t.rejected, start)
+		if h.leaf != nil {
+			profile.Metrics.PlacementEvaluated(!t.rejected, start)
+		}
 		if t.rejected {
 			for _, f := range t.by {
 				if !slices.Contains(by, f) {
@@ -109,7 +153,7 @@ func (s *Scheduler) tryGroup(g *podGroup, members []*queue.QueuedPodInfo) trial 
 			}
 			continue
 		}
-		fit = append(fit, placed{t, len(g.scheduled(s.cluster)), s.allocatedShare(profile, p.nodes)})
+		fit = append(fit, placed{t, len(h.scheduled(s.cluster)), s.allocatedShare(profile, p.nodes)})
 		if len(all) > 1 {
 			s.undoTrial(&fit[len(fit)-1].trial)
 		}

@@ -38,12 +38,22 @@ func (s *Scheduler) unitOf(p *cache.PodInfo) placement.Unit {
 	if mode := g.object.Spec.DisruptionMode; mode != nil && mode.All != nil {
 		u.Key, u.Pods = "group "+key.String(), g.scheduled(s.cluster)
 	}
+	up, _ := s.groups.ancestors(key)
+	for _, c := range up { // the highest group whose mode is All counts, and the priority of the root
+		u.Priority = c.priority()
+		if mode := c.object.Spec.DisruptionMode; mode != nil && mode.All != nil {
+			u.Composite, u.Key, u.Pods = true, "composite "+key.Namespace+"/"+c.object.Name, nil
+			s.groups.below(c, map[*composite]bool{}, func(group types.NamespacedName) {
+				u.Pods = append(u.Pods, s.groups.byKey[group].scheduled(s.cluster)...)
+			})
+		}
+	}
 	return u
 }
 
 // preemptForGroup looks for pods of a lower priority, anywhere in the cluster, without which the group fits. It nominates the
 // group's pods to their nodes.
-func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, g *podGroup) (victims []placement.Unit, o groupOutcome) {
+func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, h *hierarchy) (victims []placement.Unit, o groupOutcome) {
 	members := e.Group.Members
 	profile := s.profileOf(members[0])
 	if profile.NoPreemption {
@@ -55,11 +65,11 @@ func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, g *podGroup) (victim
 			return nil, groupOutcome{message: "not eligible due to preemptionPolicy=Never.", status: metrics.Rejected}
 		}
 	}
-	if s.groupWaits(members, g.priority()) {
+	if s.groupWaits(members, h.priority()) {
 		return nil, groupOutcome{message: "ongoing preemption on nominated nodes", waits: true}
 	}
 	start := time.Now()
-	victims, o = s.victimsForGroup(profile, members, g)
+	victims, o = s.victimsForGroup(profile, members, h)
 	profile.Metrics.PreemptionSearched(metrics.ByGroup, o.status, start)
 	if o.waits {
 		pods, groups := 0, 0
@@ -75,8 +85,8 @@ func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, g *podGroup) (victim
 }
 
 // victimsForGroup is the search of preemptForGroup.
-func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPodInfo, g *podGroup) (victims []placement.Unit, o groupOutcome) {
-	units := profile.UnitsBelow(g.priority(), cache.PodsOn(s.cluster))
+func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPodInfo, h *hierarchy) (victims []placement.Unit, o groupOutcome) {
+	units := profile.UnitsBelow(h.priority(), cache.PodsOn(s.cluster))
 	if len(units) == 0 {
 		return nil, groupOutcome{message: "No preemption victims found for incoming preemptor", status: metrics.RejectedForGood}
 	}
@@ -86,7 +96,7 @@ func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPod
 		apart = apart && profile.LooksAtNodesAlone(s.cluster, w.PodInfo)
 	}
 	away := placement.TakeAway(s.cluster, units)
-	t := s.tryGroup(g, members)
+	t := s.tryGroup(profile, h)
 	if t.failure != nil || t.rejected {
 		s.undoTrial(&t)
 		for _, u := range units {
@@ -159,7 +169,7 @@ func (s *Scheduler) fitsAgain(placed []*assumedPod) bool {
 }
 
 // evictForGroup evicts the victims of a group. If that fails, the group is tried again.
-func (s *Scheduler) evictForGroup(ctx context.Context, from preemptor, key types.NamespacedName, victims []placement.Unit) {
+func (s *Scheduler) evictForGroup(ctx context.Context, from preemptor, key queue.GroupKey, victims []placement.Unit) {
 	start, err := time.Now(), error(nil)
 	defer func() { s.profiles[from.scheduler].Metrics.Evicted(metrics.ByGroup, err, start) }()
 	for _, u := range victims {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,8 +18,10 @@ import (
 
 // podGroups is the model of the pod groups, owned by the loop. The zero value is that of a server without groups.
 type podGroups struct {
-	byKey  map[types.NamespacedName]*podGroup
-	writer *groupWriter
+	byKey      map[types.NamespacedName]*podGroup
+	composites map[types.NamespacedName]*composite // nil for a server without groups of groups
+	told       map[queue.GroupKey]struct{}         // the groups whose waiting pods will have an event
+	writer     *groupWriter
 	// trying: reservations that end now were made for a group that did not fit.
 	trying bool
 }
@@ -27,7 +30,6 @@ type podGroups struct {
 type podGroup struct {
 	object *schedulingv1beta1.PodGroup // nil: it does not exist
 	pods   map[types.UID]struct{}      // those that have not ended, with and without nodes
-	told   bool                        // its waiting pods have had an event
 }
 
 // modelGroups prepares the model, if the server has pod groups.
@@ -36,8 +38,13 @@ func (s *Scheduler) modelGroups(c *client.Client) {
 		return
 	}
 	s.groups.byKey = map[types.NamespacedName]*podGroup{}
+	s.groups.told = map[queue.GroupKey]struct{}{}
+	if s.objects.composites != nil {
+		s.groups.composites = map[types.NamespacedName]*composite{}
+	}
 	s.groups.writer = newGroupWriter(client.For[*schedulingv1beta1.PodGroup](c))
-	s.queue.GroupReady = func(key types.NamespacedName) bool { return s.groups.why(key) == "" }
+	s.queue.GroupReady = func(key queue.GroupKey) bool { return s.groups.why(key) == "" }
+	s.queue.RootOf = s.groups.rootOf
 	for _, p := range s.profiles {
 		p.Units = s.unitOf
 	}
@@ -116,12 +123,22 @@ func (g *podGroup) scheduled(c *cache.Cluster) (on []*cache.PodInfo) {
 }
 
 // why returns why a group cannot be tried, in kube-scheduler's words; "" if it can.
-func (g *podGroups) why(key types.NamespacedName) string {
-	one := g.byKey[key]
-	switch {
-	case one == nil || one.object == nil:
+func (g *podGroups) why(key queue.GroupKey) string {
+	if key.Composite {
+		root := g.composites[key.NamespacedName]
+		if root == nil || root.object == nil || root.object.Spec.ParentCompositePodGroupName != nil || !g.complete(key) {
+			return "waiting for composite pod group \"" + key.Name + "\" tree to meet quorum"
+		}
+		return ""
+	}
+	one := g.byKey[key.NamespacedName]
+	if one == nil || one.object == nil {
 		return "waiting for pods's pod group \"" + key.Name + "\" to appear in scheduling queue"
-	case one.object.Spec.SchedulingPolicy.Gang != nil && len(one.pods) < one.minCount():
+	}
+	if _, gap := g.ancestors(key.NamespacedName); gap != "" {
+		return gap
+	}
+	if one.object.Spec.SchedulingPolicy.Gang != nil && len(one.pods) < one.minCount() {
 		return "waiting for minCount pods from a gang to appear in scheduling queue"
 	}
 	return ""
@@ -131,7 +148,7 @@ func (g *podGroups) why(key types.NamespacedName) string {
 func (s *Scheduler) addGroupMember(pod *corev1.Pod) {
 	s.groups.add(pod)
 	if key, ok := queue.GroupOf(pod); ok && s.groups.byKey != nil {
-		s.queue.WakeGroup(key, "AssignedPodAdd", time.Now())
+		s.queue.WakeGroup(s.groups.rootOf(key), "AssignedPodAdd", time.Now())
 	}
 }
 
@@ -140,11 +157,19 @@ func (s *Scheduler) listenToGroups() []func() {
 	if s.objects.groups == nil {
 		return nil
 	}
-	return []func(){listening(s.objects, s.objects.groups, informer.Handler[*schedulingv1beta1.PodGroup]{
+	stops := []func(){listening(s.objects, s.objects.groups, informer.Handler[*schedulingv1beta1.PodGroup]{
 		Add:    func(g *schedulingv1beta1.PodGroup, _ bool) { s.send(func() { s.setGroup(g, "PodGroupAdd") }) },
 		Update: func(_, g *schedulingv1beta1.PodGroup) { s.send(func() { s.setGroup(g, "PodGroupUpdate") }) },
 		Delete: func(g *schedulingv1beta1.PodGroup) { s.send(func() { s.removeGroup(g) }) },
 	})}
+	if s.objects.composites == nil {
+		return stops
+	}
+	return append(stops, listening(s.objects, s.objects.composites, informer.Handler[*schedulingv1alpha3.CompositePodGroup]{
+		Add:    func(c *schedulingv1alpha3.CompositePodGroup, _ bool) { s.send(func() { s.setComposite(c) }) },
+		Update: func(_, c *schedulingv1alpha3.CompositePodGroup) { s.send(func() { s.setComposite(c) }) },
+		Delete: func(c *schedulingv1alpha3.CompositePodGroup) { s.send(func() { s.removeComposite(c) }) },
+	}))
 }
 
 // setGroup stores a version of a group. Its pods are tried again if the group is new or another policy may let them fit.
@@ -152,9 +177,16 @@ func (s *Scheduler) setGroup(g *schedulingv1beta1.PodGroup, event string) {
 	key := types.NamespacedName{Namespace: g.Namespace, Name: g.Name}
 	one := s.groups.of(key)
 	old := one.object
+	before := s.groups.rootOf(key)
+	if old != nil && old.UID != g.UID {
+		s.groups.unlink(queue.GroupKey{NamespacedName: key}, old.Spec.ParentCompositePodGroupName)
+	}
 	one.object = g
+	s.groups.link(queue.GroupKey{NamespacedName: key}, g.Spec.ParentCompositePodGroupName)
 	if old == nil || old.UID != g.UID || !apiequality.Semantic.DeepEqual(old.Spec, g.Spec) {
-		s.queue.WakeGroup(key, event, time.Now())
+		s.queue.Rehome(before, time.Now())
+		s.queue.WakeGroup(s.groups.rootOf(key), event, time.Now())
+		s.watchHeld(s.groups.rootOf(key))
 	}
 }
 
@@ -162,9 +194,20 @@ func (s *Scheduler) setGroup(g *schedulingv1beta1.PodGroup, event string) {
 func (s *Scheduler) removeGroup(g *schedulingv1beta1.PodGroup) {
 	key := types.NamespacedName{Namespace: g.Namespace, Name: g.Name}
 	one := s.groups.of(key)
+	root := s.groups.rootOf(key)
+	s.groups.unlink(queue.GroupKey{NamespacedName: key}, g.Spec.ParentCompositePodGroupName)
 	one.object = nil
 	s.groups.writer.forget(g.UID)
 	s.groups.release(key, one)
-	s.queue.HoldGroup(key)
-	s.watchHeld(key)
+	s.queue.Rehome(root, time.Now())
+	s.hold(queue.GroupKey{NamespacedName: key})
+	s.hold(root)
+}
+
+// hold gates a group if it cannot be tried any more.
+func (s *Scheduler) hold(key queue.GroupKey) {
+	if s.groups.why(key) != "" {
+		s.queue.HoldGroup(key)
+		s.watchHeld(key)
+	}
 }

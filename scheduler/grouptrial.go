@@ -3,6 +3,7 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"fairlead.dev/internal/scheduler/cache"
@@ -14,7 +15,10 @@ import (
 type trial struct {
 	placed []*assumedPod // on their nodes in the cluster, with their reservations
 	undone []*assumedPod // those that were placed before undoTrial
-	errs   []error       // by member; nil for those placed, and those that were not tried
+	// errs has no entry for the members that were placed, or not tried.
+	errs map[*queue.QueuedPodInfo]error
+	// whys has the pod groups that cannot be scheduled, with the reasons: their own, or those of a group that they are in.
+	whys map[*podGroup]string
 	// rejected: the group cannot be scheduled, for the reason why; by has the filters. failure is an error that ended the trial.
 	rejected bool
 	why      string
@@ -25,16 +29,19 @@ type trial struct {
 // unschedulable is kube-scheduler's reason for a group, unless the count of its pods is the reason.
 const unschedulable = "pod group is unschedulable"
 
-// tryNodes places members on some nodes, nil means all, until the group cannot have its minCount any more.
-func (s *Scheduler) tryNodes(g *podGroup, members []*queue.QueuedPodInfo, nodes []*cache.NodeInfo) trial {
-	profile := s.profileOf(members[0])
+func newTrial() trial {
+	return trial{errs: map[*queue.QueuedPodInfo]error{}, whys: map[*podGroup]string{}}
+}
+
+// tryNodes places the members of a pod group on some nodes, nil means all, until it cannot have its minCount any more.
+func (s *Scheduler) tryNodes(profile *profile, g *podGroup, members []*queue.QueuedPodInfo, nodes []*cache.NodeInfo) trial {
 	profile.Within = nodes
 	defer func() { profile.Within = nil }()
-	t := trial{errs: make([]error, len(members))}
+	t := newTrial()
 	least, on, rest := g.minCount(), len(g.scheduled(s.cluster)), len(members)
 	hopeless := func() bool { return on+rest < least }
 	early := hopeless()
-	for i, w := range members {
+	for _, w := range members {
 		if hopeless() {
 			break
 		}
@@ -45,27 +52,64 @@ func (s *Scheduler) tryNodes(g *podGroup, members []*queue.QueuedPodInfo, nodes 
 			on++
 			continue
 		}
-		t.errs[i] = err
+		t.errs[w] = err
 		var fit *framework.FitError
 		if !errors.As(err, &fit) {
 			t.failure = fmt.Errorf("failed to schedule other pod from a pod group: %w", err)
 			return t
 		}
-		for _, f := range fit.RejectedBy {
-			if !slices.Contains(t.by, f) {
-				t.by = append(t.by, f)
-			}
-		}
+		t.add(fit.RejectedBy...)
 	}
-	t.rejected = hopeless() || len(t.placed) == 0
-	switch {
-	case hopeless():
-		t.why = fmt.Sprintf("minCount (%d) cannot be satisfied: %d scheduled, %d remaining", least, on, rest)
+	if t.rejected = hopeless(); t.rejected {
+		t.why = cannot(least, on, rest)
 		if early {
 			t.why = unschedulable + ", " + t.why
 		}
-	case t.rejected:
-		t.why = unschedulable
+	}
+	return t
+}
+
+// cannot is kube-scheduler's reason for a group of which not enough can be placed.
+func cannot(least, on, rest int) string {
+	return fmt.Sprintf("minCount (%d) cannot be satisfied: %d scheduled, %d remaining", least, on, rest)
+}
+
+// add adds filters that have rejected a member.
+func (t *trial) add(by ...framework.Filter) {
+	for _, f := range by {
+		if !slices.Contains(t.by, f) {
+			t.by = append(t.by, f)
+		}
+	}
+}
+
+// tryChildren places the groups in a group of groups, until it cannot have its minGroupCount any more. A group that does not fit
+// takes no room from the next one.
+func (s *Scheduler) tryChildren(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
+	t := newTrial()
+	least, on, rest := h.minCount(), 0, len(h.children)
+	for _, child := range h.children {
+		if on+rest < least {
+			break
+		}
+		one := s.tryWithin(profile, child, nodes)
+		rest--
+		t.add(one.by...)
+		maps.Copy(t.errs, one.errs)
+		maps.Copy(t.whys, one.whys)
+		if one.failure == nil && one.rejected {
+			s.undoTrial(&one)
+			continue
+		}
+		t.placed = append(t.placed, one.placed...)
+		if one.failure != nil {
+			t.failure = fmt.Errorf("composite pod group evaluation failed due to child error: %w", one.failure)
+			return t
+		}
+		on++
+	}
+	if t.rejected = on+rest < least; t.rejected {
+		t.why = cannot(least, on, rest)
 	}
 	return t
 }

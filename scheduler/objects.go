@@ -4,6 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,8 +33,9 @@ type objects struct {
 	attachments  *informer.Informer[*storagev1.VolumeAttachment]
 	capacities   *informer.Informer[*storagev1.CSIStorageCapacity]
 	devices      deviceObjects
-	groups       *informer.Informer[*schedulingv1beta1.PodGroup] // nil if the server does not serve them
-	synced       []<-chan struct{}                               // closed when the informers are synced
+	groups       *informer.Informer[*schedulingv1beta1.PodGroup]           // nil if the server does not serve them
+	composites   *informer.Informer[*schedulingv1alpha3.CompositePodGroup] // nil if the server does not serve them
+	synced       []<-chan struct{}                                         // closed when the informers are synced
 
 	*volumes.Binder
 }
@@ -59,6 +61,9 @@ func newObjects(c *client.Client, set *informer.Set, opts Options) *objects {
 	o.devices = newDeviceObjects(set, opts)
 	if opts.enabled("GenericWorkload", false) {
 		o.groups = informer.For[*schedulingv1beta1.PodGroup](set)
+		if opts.enabled("CompositePodGroup", false) {
+			o.composites = informer.For[*schedulingv1alpha3.CompositePodGroup](set)
+		}
 	}
 	o.Binder = volumes.NewBinder(c, o)
 	o.services.Index(bySelectorPair, selectorPair)

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/queue"
@@ -18,28 +17,28 @@ import (
 // scheduleGroup runs the cycle of a pod group: it gives nodes to all its pods, or at least to as many as a gang needs, or puts
 // all of them back.
 func (s *Scheduler) scheduleGroup(ctx context.Context, e *queue.QueuedPodInfo) {
-	g := s.groups.of(e.Group.Key)
+	h := s.groups.hierarchyOf(e.Group)
 	profile := s.profileOf(e.Group.Members[0])
-	if err := s.checkGroup(g, e.Group.Members); err != nil {
-		s.failGroup(e, g, make([]error, len(e.Group.Members)), err)
+	if err := s.checkGroup(h, e.Group.Members); err != nil {
+		s.failGroup(e, h, nil, err)
 		return
 	}
-	t := s.tryGroup(g, e.Group.Members)
+	t := s.tryGroup(profile, h)
 	profile.Metrics.GroupPlaced(e.Began)
 	switch {
 	case t.failure != nil:
 		s.undoTrial(&t)
-		s.failGroup(e, g, t.errs, t.failure)
+		s.failGroup(e, h, t.errs, t.failure)
 	case t.rejected:
 		s.undoTrial(&t)
-		s.rejectGroup(ctx, e, g, &t)
+		s.rejectGroup(ctx, e, h, &t)
 	default:
-		s.bindGroup(ctx, e, g, &t)
+		s.bindGroup(ctx, e, h, &t)
 	}
 }
 
 // checkGroup returns why the pods cannot be scheduled as a group. The words are kube-scheduler's.
-func (s *Scheduler) checkGroup(g *podGroup, members []*queue.QueuedPodInfo) error {
+func (s *Scheduler) checkGroup(h *hierarchy, members []*queue.QueuedPodInfo) error {
 	pods := make([]*corev1.Pod, 0, len(members))
 	for _, w := range members {
 		if len(s.interested(w.PodInfo.Pod)) > 0 {
@@ -50,13 +49,13 @@ func (s *Scheduler) checkGroup(g *podGroup, members []*queue.QueuedPodInfo) erro
 		}
 		pods = append(pods, w.PodInfo.Pod)
 	}
-	for _, p := range g.scheduled(s.cluster) {
+	for _, p := range h.scheduled(s.cluster) {
 		pods = append(pods, p.Pod)
 	}
 	first := pods[0]
 	policy, whose := preemptionOf(first), ""
-	if p := g.object.Spec.PreemptionPolicy; p != nil {
-		policy, whose = corev1.PreemptionPolicy(*p), " as the pod group's preemption policy"
+	if p := h.preemption(); p != nil {
+		policy, whose = *p, " as the pod group's preemption policy"
 	}
 	for _, pod := range pods {
 		priority := int32(0)
@@ -66,8 +65,8 @@ func (s *Scheduler) checkGroup(g *podGroup, members []*queue.QueuedPodInfo) erro
 		switch {
 		case pod.Spec.SchedulerName != first.Spec.SchedulerName:
 			return fmt.Errorf("all pods in a single pod group should have the same .spec.schedulerName set, got: %q and %q", pod.Spec.SchedulerName, first.Spec.SchedulerName)
-		case priority != g.priority():
-			return fmt.Errorf("all pods in a single pod group should have the same priority as the pod group's priority, got %d and %d", priority, g.priority())
+		case priority != h.priority():
+			return fmt.Errorf("all pods in a single pod group should have the same priority as the pod group's priority, got %d and %d", priority, h.priority())
 		case preemptionOf(pod) != policy:
 			return fmt.Errorf("all pods in a single pod group should have the same preemption policy%s, got %v and %v", whose, preemptionOf(pod), policy)
 		}
@@ -84,13 +83,20 @@ func preemptionOf(pod *corev1.Pod) corev1.PreemptionPolicy {
 
 // bindGroup binds the pods that have been placed. Those that fit nowhere are tried again at once: by then the group has what
 // it needs, and others may be preempted for them.
-func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, g *podGroup, t *trial) {
+func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, h *hierarchy, t *trial) {
 	left := e.Group.Members[:0:0]
-	for i, w := range e.Group.Members {
-		if t.errs[i] != nil {
+	for one := range h.leaves {
+		why, rejected := t.whys[one.leaf]
+		for _, w := range one.members {
+			text := withReason(why)
+			if err := t.errs[w]; err != nil {
+				text = err.Error()
+			} else if !rejected {
+				continue
+			}
 			left = append(left, w)
 			s.profileOf(w).Metrics.Unschedulable(w.Began)
-			s.report(w, corev1.PodReasonUnschedulable, t.errs[i].Error())
+			s.report(w, corev1.PodReasonUnschedulable, text)
 		}
 	}
 	for _, p := range t.placed {
@@ -99,7 +105,7 @@ func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, g *po
 		s.assumed[p.PodInfo.Pod.UID] = p
 		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: s.cluster.Node(p.node), Pod: p.PodInfo}, time.Now())
 	}
-	s.groups.writer.set(g.object, metav1.ConditionTrue, "Scheduled", "")
+	s.setOutcomes(h, t)
 	s.profileOf(t.placed[0].QueuedPodInfo).Metrics.GroupEnded("scheduled", e.Began)
 	e.Group.Members, e.Attempts = left, 0
 	s.queue.Again(e)
@@ -110,59 +116,73 @@ func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, g *po
 }
 
 // rejectGroup puts back a group that does not fit, after a look for pods to preempt.
-func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, g *podGroup, t *trial) {
-	for i, err := range t.errs {
+func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, h *hierarchy, t *trial) {
+	for _, w := range e.Group.Members {
 		var fit *framework.FitError
-		if errors.As(err, &fit) {
-			s.help(ctx, e.Group.Members[i], s.postFilter(e.Group.Members[i], fit))
+		if errors.As(t.errs[w], &fit) {
+			s.help(ctx, w, s.postFilter(w, fit))
 		}
 	}
-	helps, helped := s.postFilterGroup(e, g)
-	victims, outcome := s.preemptForGroup(e, g)
-	message := strings.Join(notEmpty(t.why, helped, outcome.message), ", ")
+	helps, helped := s.postFilterGroup(e, h)
+	victims, outcome := s.preemptForGroup(e, h)
+	message := func(g *podGroup) string {
+		return strings.Join(notEmpty(t.whys[g], helped, outcome.message), ", ")
+	}
 	result := "unschedulable"
 	if outcome.waits {
 		result = "waiting_on_preemption"
 	}
-	for i, w := range e.Group.Members {
-		if !outcome.waits {
-			s.endPodNomination(w)
+	for one := range h.leaves {
+		for _, w := range one.members {
+			if !outcome.waits {
+				s.endPodNomination(w)
+			}
+			s.profileOf(w).Metrics.Unschedulable(w.Began)
+			text := message(one.leaf)
+			switch {
+			case t.errs[w] != nil:
+				text = t.errs[w].Error()
+			case !outcome.waits && h.leaf != nil:
+				text = unschedulable + ", " + text
+			case !outcome.waits:
+				text = withReason(text)
+			}
+			s.report(w, corev1.PodReasonUnschedulable, text)
 		}
-		s.profileOf(w).Metrics.Unschedulable(w.Began)
-		text := message
-		switch {
-		case t.errs[i] != nil:
-			text = t.errs[i].Error()
-		case !outcome.waits:
-			text = unschedulable + ", " + message
-		}
-		s.report(w, corev1.PodReasonUnschedulable, text)
 	}
-	s.groups.writer.set(g.object, metav1.ConditionFalse, schedulingv1beta1.PodGroupReasonUnschedulable, message)
+	s.setConditions(h, schedulingv1beta1.PodGroupReasonUnschedulable, message)
 	s.profileOf(e.Group.Members[0]).Metrics.GroupEnded(result, e.Began)
 	s.queue.AddUnschedulable(e, t.by, time.Now())
 	s.help(ctx, e.Group.Members[0], helps)
 	if len(victims) > 0 {
-		from := preemptor{scheduler: e.PodInfo.Pod.Spec.SchedulerName, kind: "podgroup", uid: g.object.UID, object: g.object}
-		s.preBinding.Go(func() { s.evictForGroup(ctx, from, e.Group.Key, victims) })
+		from := preemptor{scheduler: e.PodInfo.Pod.Spec.SchedulerName, kind: h.kind(), uid: h.object().GetUID(), object: h.object()}
+		s.preBinding.Go(func() { s.evictForGroup(ctx, from, queue.KeyOf(e.Group), victims) })
 	}
 }
 
-// postFilterGroup returns the writes that may help a group, and their description. A group that already has pods on nodes, or
-// whose pods have to be near each other, gets no help.
-func (s *Scheduler) postFilterGroup(e *queue.QueuedPodInfo, g *podGroup) (writes []func(context.Context) error, done string) {
-	if len(g.scheduled(s.cluster)) > 0 || g.object.Spec.SchedulingConstraints != nil {
+// postFilterGroup returns the writes that may help a group, and their description. A group of groups, and one that already has
+// pods on nodes, or whose pods have to be near each other, gets no help.
+func (s *Scheduler) postFilterGroup(e *queue.QueuedPodInfo, h *hierarchy) (writes []func(context.Context) error, done string) {
+	if h.leaf == nil || len(h.scheduled(s.cluster)) > 0 || h.leaf.object.Spec.SchedulingConstraints != nil {
 		return nil, ""
 	}
 	var all []string
 	for _, f := range s.profileOf(e.Group.Members[0]).Filters {
 		if post, ok := f.(framework.GroupPostFilter); ok {
-			if write, did := post.PostFilterGroup(s.cluster, g.object); write != nil {
+			if write, did := post.PostFilterGroup(s.cluster, h.leaf.object); write != nil {
 				writes, all = append(writes, write), append(all, did)
 			}
 		}
 	}
 	return writes, strings.Join(all, ", ")
+}
+
+// withReason puts the reason of a group of groups before the details, if they do not begin with it.
+func withReason(details string) string {
+	if strings.HasPrefix(details, unschedulable) {
+		return details
+	}
+	return unschedulable + ", " + details
 }
 
 // notEmpty returns the texts that are not empty.
@@ -176,17 +196,17 @@ func notEmpty(texts ...string) (some []string) {
 }
 
 // failGroup puts back a group that met an error. A pod with an error of its own reports that.
-func (s *Scheduler) failGroup(e *queue.QueuedPodInfo, g *podGroup, errs []error, err error) {
-	for i, w := range e.Group.Members {
+func (s *Scheduler) failGroup(e *queue.QueuedPodInfo, h *hierarchy, errs map[*queue.QueuedPodInfo]error, err error) {
+	for _, w := range e.Group.Members {
 		text := err.Error()
 		var fit *framework.FitError
-		if errs[i] != nil && !errors.As(errs[i], &fit) {
-			text = errs[i].Error()
+		if own := errs[w]; own != nil && !errors.As(own, &fit) {
+			text = own.Error()
 		}
 		s.profileOf(w).Metrics.Failed(w.Began)
 		s.report(w, corev1.PodReasonSchedulerError, text)
 	}
-	s.groups.writer.set(g.object, metav1.ConditionFalse, schedulingv1beta1.PodGroupReasonSchedulerError, err.Error())
+	s.setConditions(h, schedulingv1beta1.PodGroupReasonSchedulerError, func(*podGroup) string { return err.Error() })
 	s.profileOf(e.Group.Members[0]).Metrics.GroupEnded("error", e.Began)
 	s.queue.AddAfterError(e, time.Now())
 }

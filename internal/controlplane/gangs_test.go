@@ -3,11 +3,13 @@ package controlplane_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -75,7 +77,11 @@ func gangsAPI(t testing.TB, more ...string) gates.API {
 		}
 	}
 	beta := schedulingv1beta1.SchemeGroupVersion
-	return gates.API{Gates: all, Asked: []schema.GroupVersionResource{beta.WithResource("podgroups"), beta.WithResource("workloads")}}
+	asked := []schema.GroupVersionResource{beta.WithResource("podgroups"), beta.WithResource("workloads")}
+	if slices.Contains(more, "CompositePodGroup") {
+		asked = append(asked, schedulingv1alpha3.SchemeGroupVersion.WithResource("compositepodgroups"))
+	}
+	return gates.API{Gates: all, Asked: asked}
 }
 
 func memberPod(name, group, cpu string) *corev1.Pod {

@@ -50,13 +50,16 @@ func playAll(t *testing.T, scenarios []string, gates ...string) {
 // A player carries out the lines of a script:
 //
 //	node NAME CPU [LABEL=VALUE...]
-//	group NAME MINCOUNT|basic [prio=N] [topology=LABEL] [all] [never] [preempts]
+//	group NAME MINCOUNT|basic [prio=N] [topology=LABEL] [all] [never] [preempts] [parent=NAME]
+//	composite NAME MINGROUPCOUNT|basic [parent=NAME] [prio=N] [topology=LABEL] [all]
 //	pod NAME [group=] [cpu=] [prio=] [on=NODE] [selector=NODE] [label=KEY] [claim=] [gate] [never] [apart] [port] [spread]
 //	budget LABEL MINAVAILABLE     the pods with a label have a budget
 //	volume NAME                   a claim and its volume, which is for one pod
 //	mincount GROUP N; ungate POD; delete POD...
 //	scheduled POD...; unschedulable POD...; removed POD...
 //	waits POD...                  the pods have neither a node nor a condition
+//	condition GROUP STATUS TEXT   the condition of the group begins with a text
+//	event POD TEXT                an event of the pod has a text
 //	of N M POD...                 N of the pods get nodes and M conditions
 //	on NODE,NODE POD...           the pods are on these nodes
 //	together LABEL POD...         the nodes of the pods have one value of the label
@@ -76,6 +79,12 @@ func (p *player) play(verb string, args []string) {
 		p.node(args[0], args[1], args[2:])
 	case "group":
 		p.podGroup(args[0], args[1], options(args[2:]))
+	case "composite":
+		p.composite(args[0], args[1], options(args[2:]))
+	case "condition":
+		p.condition(args[0], metav1.ConditionStatus(args[1]), strings.Join(args[2:], " "))
+	case "event":
+		p.event(args[0], strings.Join(args[1:], " "))
 	case "pod":
 		p.member(args[0], options(args[1:]))
 	case "budget":
@@ -217,6 +226,10 @@ func (p *player) podGroup(name, kind string, o map[string]string) {
 	}
 	if key := o["topology"]; key != "" {
 		g.Spec.SchedulingConstraints = &schedulingv1beta1.PodGroupSchedulingConstraints{Topology: []schedulingv1beta1.TopologyConstraint{{Key: key}}}
+	}
+	if parent := o["parent"]; parent != "" {
+		g.Spec.ParentCompositePodGroupName = &parent
+		g.Spec.WorkloadRef = &schedulingv1beta1.WorkloadReference{WorkloadName: "w", TemplateName: "t"}
 	}
 	if _, all := o["all"]; all {
 		g.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}}

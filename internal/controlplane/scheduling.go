@@ -16,6 +16,7 @@ import (
 // The feature gates of kinds that the scheduler or a controller reads, and the others that the scheduler has for devices.
 const (
 	gateGroups      = "GenericWorkload"
+	gateComposites  = "CompositePodGroup"
 	gateGroupClaims = "DRAWorkloadResourceClaims"
 	gateDevices     = "DynamicResourceAllocation"
 	gateTaintRules  = "DRADeviceTaintRules"
@@ -33,6 +34,7 @@ func (o Options) scheduling(m partMetrics) scheduler.Options {
 	of := m.in(o.Scheduling)
 	of.FeatureGates = map[string]bool{
 		gateGroups:      hasGroups(o.API),
+		gateComposites:  hasGroups(o.API) && o.API.Enabled(gateComposites) && asked(composites)(o.API),
 		gateGroupClaims: hasGroupClaims(o.API),
 		gateDevices:     o.API.Enabled(gateDevices) && o.API.Has(resourcev1.SchemeGroupVersion, new(resourcev1.ResourceClaim)),
 		gateTaintRules:  o.API.Enabled(gateTaintRules) && o.API.Has(resourcev1.SchemeGroupVersion, new(resourcev1.DeviceTaintRule)),
@@ -80,6 +82,7 @@ func (s clientSide) servedGates(ctx context.Context) map[string]bool {
 		gateDevices:     serves(resourcev1.SchemeGroupVersion.WithResource("resourceclaims")),
 		gateTaintRules:  serves(resourcev1.SchemeGroupVersion.WithResource("devicetaintrules")),
 		gateGroups:      groups,
+		gateComposites:  groups && serves(composites),
 		gateGroupClaims: groups,
 	}
 }

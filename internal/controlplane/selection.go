@@ -7,6 +7,7 @@ import (
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	migrationv1 "k8s.io/api/storagemigration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,9 +41,10 @@ func has(version schema.GroupVersion, object runtime.Object) func(gates.API) boo
 	return func(api gates.API) bool { return api.Has(version, object) }
 }
 
-// The resources that are served only on request and that a controller needs.
+// The resources that are served only on request and that a controller, or the scheduler, needs.
 var (
 	podGroups    = schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups")
+	composites   = schedulingv1alpha3.SchemeGroupVersion.WithResource("compositepodgroups")
 	poolStatuses = resourcev1alpha3.SchemeGroupVersion.WithResource("resourcepoolstatusrequests")
 )
 

@@ -24,6 +24,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
@@ -58,7 +59,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		policyv1.AddToScheme,
 		rbacv1.AddToScheme,
 		resourcev1.AddToScheme,
-		addPoolStatus,
+		addAlphas,
 		schedulingv1.AddToScheme,
 		schedulingv1beta1.AddToScheme,
 		storagev1.AddToScheme,
@@ -67,9 +68,11 @@ func AddToScheme(s *runtime.Scheme) error {
 	return b.AddToScheme(s)
 }
 
-// addPoolStatus registers ResourcePoolStatusRequests alone: the other kinds of their version have a stable one.
-func addPoolStatus(s *runtime.Scheme) error {
+// addAlphas registers the kinds that have alpha versions alone: the other kinds of those versions have later ones.
+func addAlphas(s *runtime.Scheme) error {
 	s.AddKnownTypes(resourcev1alpha3.SchemeGroupVersion, &resourcev1alpha3.ResourcePoolStatusRequest{}, &resourcev1alpha3.ResourcePoolStatusRequestList{})
 	metav1.AddToGroupVersion(s, resourcev1alpha3.SchemeGroupVersion)
+	s.AddKnownTypes(schedulingv1alpha3.SchemeGroupVersion, &schedulingv1alpha3.CompositePodGroup{}, &schedulingv1alpha3.CompositePodGroupList{})
+	metav1.AddToGroupVersion(s, schedulingv1alpha3.SchemeGroupVersion)
 	return nil
 }

@@ -21,7 +21,7 @@ var keepsMeta = map[string][]string{
 	"internal.apiserver.k8s.io":    {"storageversions"},
 	"networking.k8s.io":            {"servicecidrs"},
 	"resource.k8s.io":              {"devicetaintrules", "resourceclaims", "resourcepoolstatusrequests"},
-	"scheduling.k8s.io":            {"podgroups"},
+	"scheduling.k8s.io":            {"compositepodgroups", "podgroups"},
 	"storage.k8s.io":               {"volumeattachments"},
 	"storagemigration.k8s.io":      {"storageversionmigrations"},
 }

@@ -4,6 +4,7 @@ import (
 	"fairlead.dev/internal/resource"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,6 +35,10 @@ func maxUnavailable(s *appsv1.StatefulSet) **intstr.IntOrString {
 }
 
 func groupPolicy(g *schedulingv1beta1.PodGroup) **schedulingv1beta1.PreemptionPolicy {
+	return &g.Spec.PreemptionPolicy
+}
+
+func compositePolicy(g *schedulingv1alpha3.CompositePodGroup) **schedulingv1alpha3.PreemptionPolicy {
 	return &g.Spec.PreemptionPolicy
 }
 

@@ -12,6 +12,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,7 +25,7 @@ var kinds = []runtime.Object{
 	&corev1.Pod{}, &corev1.Node{}, &corev1.PodTemplate{}, &corev1.ReplicationController{},
 	&appsv1.Deployment{}, &appsv1.ReplicaSet{}, &appsv1.StatefulSet{}, &appsv1.DaemonSet{},
 	&batchv1.Job{}, &batchv1.CronJob{},
-	&schedulingv1beta1.PodGroup{}, &schedulingv1beta1.Workload{},
+	&schedulingv1beta1.PodGroup{}, &schedulingv1beta1.Workload{}, &schedulingv1alpha3.CompositePodGroup{},
 	&resourcev1.ResourceSlice{}, &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimTemplate{},
 	&resourcev1alpha3.ResourcePoolStatusRequest{},
 }
@@ -165,6 +166,34 @@ func TestOtherGateInUse(t *testing.T) {
 	}
 	if dropOf(allOff, &corev1.ConfigMap{}) != nil {
 		t.Error("ConfigMap has gated fields")
+	}
+}
+
+// TestTypeInItself checks that fields are dropped in templates at each level of templates of templates.
+func TestTypeInItself(t *testing.T) {
+	type composite = schedulingv1beta1.CompositePodGroupTemplate
+	never := schedulingv1beta1.PreemptNever
+	leaf := []schedulingv1beta1.PodGroupTemplate{{PreemptionPolicy: &never, ResourceClaims: make([]schedulingv1beta1.PodGroupResourceClaim, 1)}}
+	made := func() *schedulingv1beta1.Workload {
+		third := composite{PreemptionPolicy: &never, PodGroupTemplates: slices.Clone(leaf)}
+		second := composite{PreemptionPolicy: &never, CompositePodGroupTemplates: []composite{{}, third}}
+		return &schedulingv1beta1.Workload{Spec: schedulingv1beta1.WorkloadSpec{CompositePodGroupTemplates: []composite{{CompositePodGroupTemplates: []composite{second}}}}}
+	}
+	drop := dropOf(newCompiler(func(gate string) bool { return gate == "CompositePodGroup" }), made())
+	obj := made()
+	drop(obj, nil)
+	second := obj.Spec.CompositePodGroupTemplates[0].CompositePodGroupTemplates[0]
+	third := second.CompositePodGroupTemplates[1]
+	if second.PreemptionPolicy != nil || third.PreemptionPolicy != nil || third.PodGroupTemplates[0].PreemptionPolicy != nil || third.PodGroupTemplates[0].ResourceClaims != nil {
+		t.Errorf("a create keeps fields: %+v", second)
+	}
+	old := made()
+	old.Spec.CompositePodGroupTemplates[0].CompositePodGroupTemplates[0].CompositePodGroupTemplates[1].PodGroupTemplates[0].ResourceClaims = nil
+	obj = made()
+	drop(obj, old)
+	third = obj.Spec.CompositePodGroupTemplates[0].CompositePodGroupTemplates[0].CompositePodGroupTemplates[1]
+	if third.PreemptionPolicy == nil || third.PodGroupTemplates[0].ResourceClaims != nil {
+		t.Errorf("an update of an object with preemption policies: %+v", third)
 	}
 }
 

@@ -31,6 +31,7 @@ var rules = slices.Concat(seLinuxRules(), otherRules, staticRules(), laterRules)
 // laterRules are those of the gates that are off by default in all versions.
 var laterRules = []rule{
 	{"PodGroupPreemptionPolicy", schedulingv1beta1.Resource("podgroups"), func(r *resource.Resource) { withoutDefault(r, groupPolicy) }},
+	{"PodGroupPreemptionPolicy", schedulingv1beta1.Resource("compositepodgroups"), func(r *resource.Resource) { withoutDefault(r, compositePolicy) }},
 }
 
 var otherRules = []rule{

@@ -31,8 +31,8 @@ type branch struct {
 type compiler struct {
 	fields map[reflect.Type][]gatedField
 	parts  map[reflect.Type][]gatedPart
-	// seen has the structures of the types seen, nil for those without gated fields. A type that contains itself
-	// counts as one without: none of those has gated fields.
+	// seen has the structures of the types seen, nil for those without gated fields. Of the types that contain themselves only
+	// those with gated fields of their own, or in other types, that do so directly count as ones with them.
 	seen map[reflect.Type]*structure
 	// mu guards seen. The structures in it are immutable.
 	mu sync.Mutex
@@ -70,6 +70,7 @@ func (c *compiler) compile(t reflect.Type) *structure {
 	}
 	c.seen[t] = nil
 	s := &structure{parts: c.parts[t]}
+	var itself []branch
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -80,6 +81,10 @@ func (c *compiler) compile(t reflect.Type) *structure {
 		if of == nil || !f.IsExported() {
 			continue
 		}
+		if of == t {
+			itself = append(itself, branch{i, name, s})
+			continue
+		}
 		if to := c.compile(of); to != nil {
 			s.branches = append(s.branches, branch{i, name, to})
 		}
@@ -87,6 +92,7 @@ func (c *compiler) compile(t reflect.Type) *structure {
 	if len(s.leaves)+len(s.parts)+len(s.branches) == 0 {
 		return nil
 	}
+	s.branches = append(s.branches, itself...)
 	c.seen[t] = s
 	return s
 }

@@ -23,6 +23,7 @@ func (a API) HasPlugin(name string) bool {
 
 // gatedKinds are the kinds that a gate guards, which is off by default.
 var gatedKinds = map[schema.GroupResource]string{
+	{Group: "scheduling.k8s.io", Resource: "compositepodgroups"}:       "CompositePodGroup",
 	{Group: "scheduling.k8s.io", Resource: "podgroups"}:                "GenericWorkload",
 	{Group: "scheduling.k8s.io", Resource: "workloads"}:                "GenericWorkload",
 	{Group: "resource.k8s.io", Resource: "resourcepoolstatusrequests"}: "DRAResourcePoolStatus",
@@ -32,7 +33,8 @@ var gatedKinds = map[schema.GroupResource]string{
 // of fields or kinds that can be switched on. APIServerIdentity can only be switched off together with
 // UnknownVersionInteroperabilityProxy, of which the server has no more than without it.
 var others = []string{
-	"APIServerIdentity", "CBORServingAndStorage", "DRADeviceTaintRules", "DRAPartitionableDevicesType", "DRAResourcePoolStatus", "DRAWorkloadResourceClaims", "GenericWorkload",
+	"APIServerIdentity", "CBORServingAndStorage", "CompositePodGroup", "DRADeviceTaintRules", "DRAPartitionableDevicesType",
+	"DRAResourcePoolStatus", "DRAWorkloadResourceClaims", "GenericWorkload",
 	"PersistentVolumeClaimUnusedSinceTime", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
 }
 

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 )
 
@@ -53,6 +54,8 @@ var laterFields = []gatedField{
 	of[schedulingv1beta1.PodGroupTemplate]("TopologyAwareWorkloadScheduling", "SchedulingConstraints"),
 	of[schedulingv1beta1.PodGroupTemplate]("DRAWorkloadResourceClaims", "ResourceClaims"),
 	of[schedulingv1beta1.PodGroupTemplate]("PodGroupPreemptionPolicy", "PreemptionPolicy"),
+	of[schedulingv1beta1.CompositePodGroupTemplate]("PodGroupPreemptionPolicy", "PreemptionPolicy"),
+	of[schedulingv1alpha3.CompositePodGroupSpec]("PodGroupPreemptionPolicy", "PreemptionPolicy"),
 	of[schedulingv1beta1.WorkloadSpec]("CompositePodGroup", "CompositePodGroupTemplates"),
 	of[batchv1.JobSpec]("WorkloadWithJob", "Scheduling"),
 	of[resourcev1.ResourceSliceSpec]("DRAPartitionableDevicesType", "PartitionTypeAttribute"),

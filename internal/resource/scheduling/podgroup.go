@@ -73,8 +73,12 @@ func validateGroup(g, old *schedulingv1beta1.PodGroup) field.ErrorList {
 		was = &old.Spec
 	}
 	p := check.At("spec")
+	v.parent(p, s.ParentCompositePodGroupName, was.ParentCompositePodGroupName)
+	if old == nil && s.ParentCompositePodGroupName != nil && s.WorkloadRef == nil {
+		v.Required(p.Child("workloadRef"), "must be set when parentCompositePodGroupName is set")
+	}
 	v.workloadRef(p.Child("workloadRef"), s.WorkloadRef, was.WorkloadRef)
-	v.policy(p.Child("schedulingPolicy"), &s.SchedulingPolicy, &was.SchedulingPolicy)
+	v.policy(p.Child("schedulingPolicy"), podPolicy(&s.SchedulingPolicy), podPolicy(&was.SchedulingPolicy))
 	v.constraints(p.Child("schedulingConstraints"), s.SchedulingConstraints, was.SchedulingConstraints)
 	v.claims(p.Child("resourceClaims"), s.ResourceClaims, was.ResourceClaims)
 	v.disruption(p.Child("disruptionMode"), s.DisruptionMode, was.DisruptionMode)

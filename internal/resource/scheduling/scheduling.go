@@ -1,4 +1,5 @@
-// Package scheduling describes priority classes, and the workloads and pod groups of the feature gate GenericWorkload.
+// Package scheduling describes priority classes, and the workloads and pod groups of the feature gates
+// GenericWorkload and CompositePodGroup.
 package scheduling
 
 import (
@@ -21,6 +22,8 @@ func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.ClusterScoped[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](schedulingv1.SchemeGroupVersion, "priorityclasses").
 			WithShortNames("pc").WithTable(classTable).WithStrategy(classStrategy),
+		resource.NamespaceScoped[schedulingv1alpha3.CompositePodGroup, schedulingv1alpha3.CompositePodGroupList](schedulingv1alpha3.SchemeGroupVersion, "compositepodgroups").OnRequest().
+			WithStatus().WithTable(compositeTable).WithStrategy(compositeStrategy()),
 		resource.NamespaceScoped[schedulingv1beta1.PodGroup, schedulingv1beta1.PodGroupList](schedulingv1beta1.SchemeGroupVersion, "podgroups").OnRequest().
 			WithStatus().WithTable(groupTable).WithStrategy(groupStrategy()).
 			WithVersionOnRequest(resource.VersionOf[schedulingv1alpha3.PodGroup, schedulingv1alpha3.PodGroupList]("v1alpha3"), nil, nil),

@@ -44,9 +44,12 @@ func TestPodGroup(t *testing.T) {
 	k := resourcetest.New(t, scheduling.Resources(), group)
 	k.Create(t, []resourcetest.Case{
 		{"valid", ""},
+		{"parent", "spec.parentCompositePodGroupName: replicas.of.a"},
+		{"bad parent", "spec.parentCompositePodGroupName: A", `spec.parentCompositePodGroupName: Invalid value: "A"`},
+		{"parent without a workload", "spec: {parentCompositePodGroupName: a, schedulingPolicy: {basic: {}}}", "spec.workloadRef: Required value: must be set when parentCompositePodGroupName is set"},
 		{"no policy", "spec.schedulingPolicy: {}", "spec.schedulingPolicy: Invalid value: \"\": must specify one of: `basic`, `gang`"},
 		{"two policies", "spec.schedulingPolicy.basic: {}",
-			"spec.schedulingPolicy: Invalid value: \"{`basic`, `gang`}\": must specify exactly one of: `basic`, `gang`"},
+			"spec.schedulingPolicy: Invalid value: \"{basic, gang}\": must specify exactly one of: `basic`, `gang`"},
 		{"no count", "spec.schedulingPolicy.gang: {}", "spec.schedulingPolicy.gang.minCount: Required value"},
 		{"negative count", "spec.schedulingPolicy.gang.minCount: -1", "spec.schedulingPolicy.gang.minCount: Invalid value: -1: must be greater than or equal to 1"},
 		{"workload", "spec.workloadRef: {workloadName: A}",
@@ -64,7 +67,7 @@ func TestPodGroup(t *testing.T) {
 		{"claim of nothing", "spec.resourceClaims: [{name: a}]",
 			"spec.resourceClaims[0]: Invalid value: \"\": must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"},
 		{"claim of both", "spec.resourceClaims: [{name: a, resourceClaimName: b, resourceClaimTemplateName: c}]",
-			"spec.resourceClaims[0]: Invalid value: \"{`resourceClaimName`, `resourceClaimTemplateName`}\": must specify exactly one of"},
+			"spec.resourceClaims[0]: Invalid value: \"{resourceClaimName, resourceClaimTemplateName}\": must specify exactly one of"},
 		{"claim twice", "spec.resourceClaims: [{name: a, resourceClaimName: b}, {name: a, resourceClaimName: c}]",
 			`spec.resourceClaims[1]: Duplicate value: {"name":"a","resourceClaimName":"c"}`},
 		{"too many claims", "spec.resourceClaims: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]",

@@ -26,23 +26,38 @@ func (v *validator) examine(p *check.Path, now, old any) bool {
 	return false
 }
 
-// policy checks that there is one policy, and that it is still the same one. The minCount of a gang may change.
-func (v *validator) policy(p *check.Path, s, old *schedulingv1beta1.PodGroupSchedulingPolicy) {
-	now, was := [2]bool{s.Basic != nil, s.Gang != nil}, [2]bool{old.Basic != nil, old.Gang != nil}
+// policy is a policy of pods or of groups. The field of a gang has the least count of them.
+type policy struct {
+	basic, gang bool
+	count       int32
+	field       string
+}
+
+func podPolicy(s *schedulingv1beta1.PodGroupSchedulingPolicy) policy {
+	of := policy{basic: s.Basic != nil, gang: s.Gang != nil, field: "minCount"}
+	if of.gang {
+		of.count = s.Gang.MinCount
+	}
+	return of
+}
+
+// policy checks that there is one policy, and that it is still the same one. The count of a gang may change.
+func (v *validator) policy(p *check.Path, s, old policy) {
+	now, was := [2]bool{s.basic, s.gang}, [2]bool{old.basic, old.gang}
 	if !v.update || now != was {
 		v.oneOf(p, now, [2]string{"basic", "gang"})
 	}
-	if v.update && now[0] != was[0] {
+	if v.update && s.basic != old.basic {
 		v.Invalid(p.Child("basic"), nil, "field is immutable")
 	}
 	gang := p.Child("gang")
 	switch {
-	case v.update && now[1] && !was[1]:
+	case v.update && s.gang && !old.gang:
 		v.Invalid(gang, nil, "field cannot be set once created")
-	case v.update && !now[1] && was[1]:
+	case v.update && !s.gang && old.gang:
 		v.Invalid(gang, nil, "field cannot be cleared once set")
-	case now[1] && (!v.update || s.Gang.MinCount != old.Gang.MinCount):
-		v.count(gang.Child("minCount"), s.Gang.MinCount)
+	case s.gang && (!v.update || s.count != old.count):
+		v.count(gang.Child(s.field), s.count)
 	}
 }
 
@@ -85,7 +100,7 @@ func (v *validator) oneOf(p *check.Path, set [2]bool, names [2]string) {
 	both := "`" + names[0] + "`, `" + names[1] + "`"
 	switch {
 	case set[0] && set[1]:
-		v.Invalid(p, "{"+both+"}", "must specify exactly one of: "+both)
+		v.Invalid(p, "{"+names[0]+", "+names[1]+"}", "must specify exactly one of: "+both)
 	case !set[0] && !set[1]:
 		v.Invalid(p, "", "must specify one of: "+both)
 	}

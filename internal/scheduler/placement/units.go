@@ -8,13 +8,16 @@ import (
 	"fairlead.dev/internal/scheduler/cache"
 )
 
-// A Unit is a pod, or all pods of a group whose disruption mode is All, wherever they run. Its pods are evicted together.
+// A Unit is a pod, or all pods of a group, or of a group of groups, whose disruption mode is All, wherever they run. Its pods are
+// evicted together.
 type Unit struct {
 	// Key tells units apart.
 	Key      string
 	Pods     []*cache.PodInfo
 	Priority int32 // of the pod's group, if it has one
 	Grouped  bool  // its pods are of a group
+	// Composite: it is a group of groups.
+	Composite bool
 }
 
 // UnitsBelow returns the units of a lower priority to which pods belong, the most important first. Placeholders are no pods.
@@ -38,10 +41,12 @@ func (pl *Placer) UnitsBelow(priority int32, pods func(yield func(*cache.PodInfo
 	return units
 }
 
-// compare orders units by importance: those of groups before single pods, then the larger, then those that started first.
+// compare orders units by importance: groups of groups, then those of groups, then single pods; the larger before the smaller,
+// then those that started first.
 func (u Unit) compare(v Unit) int {
 	return cmp.Or(
 		cmp.Compare(v.Priority, u.Priority),
+		compareBools(v.Composite, u.Composite),
 		compareBools(v.Grouped, u.Grouped),
 		cmp.Compare(len(v.Pods), len(u.Pods)),
 		u.started().Compare(v.started()),

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"container/heap"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,21 +14,35 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// A Group is a pod group in the queue: its pods without a node, which are in the queue's places as one, with one backoff. It
-// is gated until GroupReady, and as long as one of its members is. A member that comes while the group is unschedulable makes
-// it to be tried again.
+// A GroupKey names an entity that is scheduled as one: a pod group, or the group of groups at the root of a hierarchy.
+type GroupKey struct {
+	types.NamespacedName
+	Composite bool
+}
+
+// A Group is a pod group, or a hierarchy of groups, in the queue: its pods without a node, which are in the queue's places as
+// one, with one backoff. It is gated until GroupReady, and as long as one of its members is. A member that comes while the group
+// is unschedulable makes it to be tried again.
 type Group struct {
-	Key types.NamespacedName
+	Key       types.NamespacedName
+	composite bool
 	// Members are in the order in which they came.
 	Members []*QueuedPodInfo
 }
 
-// groupOf returns the key of a pod's group; false if it has none.
-func (q *Queue) groupOf(p *cache.PodInfo) (key types.NamespacedName, ok bool) {
+// KeyOf returns the key of a group.
+func KeyOf(g *Group) GroupKey { return GroupKey{g.Key, g.composite} }
+
+// groupOf returns the key of the group that a pod is scheduled with; false if it is scheduled by itself.
+func (q *Queue) groupOf(p *cache.PodInfo) (key GroupKey, ok bool) {
 	if q.GroupReady == nil {
 		return key, false
 	}
-	return GroupOf(p.Pod)
+	group, ok := GroupOf(p.Pod)
+	if ok {
+		key = q.RootOf(group)
+	}
+	return key, ok
 }
 
 // GroupOf returns the namespace and name of a pod's group; false if it has none.
@@ -39,10 +54,10 @@ func GroupOf(pod *corev1.Pod) (key types.NamespacedName, ok bool) {
 }
 
 // newGroup returns an empty group. Its PodInfo has the priority and the scheduler of the first member.
-func newGroup(key types.NamespacedName, first *QueuedPodInfo) *QueuedPodInfo {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: types.UID("group " + key.String())}}
+func newGroup(key GroupKey, first *QueuedPodInfo) *QueuedPodInfo {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: types.UID(fmt.Sprint("group ", key))}}
 	pod.Spec.SchedulerName = first.PodInfo.Pod.Spec.SchedulerName
-	return &QueuedPodInfo{Group: &Group{Key: key}, since: first.since, PodInfo: &cache.PodInfo{Pod: pod, Priority: first.PodInfo.Priority}}
+	return &QueuedPodInfo{Group: &Group{Key: key.NamespacedName, composite: key.Composite}, since: first.since, PodInfo: &cache.PodInfo{Pod: pod, Priority: first.PodInfo.Priority}}
 }
 
 // add makes a pod the last member.
@@ -94,13 +109,13 @@ func (w *QueuedPodInfo) nominatedTo(node string) bool {
 // held reports whether w is to be gated.
 func (q *Queue) held(w *QueuedPodInfo) bool {
 	if w.Group != nil {
-		return !q.GroupReady(w.Group.Key) || slices.ContainsFunc(w.Group.Members, q.held)
+		return !q.GroupReady(KeyOf(w.Group)) || slices.ContainsFunc(w.Group.Members, q.held)
 	}
 	return q.gated(w)
 }
 
 // join adds a pod to its group.
-func (q *Queue) join(m *QueuedPodInfo, key types.NamespacedName, now time.Time) {
+func (q *Queue) join(m *QueuedPodInfo, key GroupKey, now time.Time) {
 	e := q.groups[key]
 	if e == nil {
 		e = newGroup(key, m)
@@ -112,7 +127,7 @@ func (q *Queue) join(m *QueuedPodInfo, key types.NamespacedName, now time.Time) 
 }
 
 // rejoin adds a pod, whose binding failed, to its group. It returns the group if that is new and has to wait.
-func (q *Queue) rejoin(m *QueuedPodInfo, key types.NamespacedName, now time.Time) *QueuedPodInfo {
+func (q *Queue) rejoin(m *QueuedPodInfo, key GroupKey, now time.Time) *QueuedPodInfo {
 	q.pods[m.PodInfo.Pod.UID] = m
 	if q.groups[key] != nil {
 		q.join(m, key, now)
@@ -136,7 +151,7 @@ func (q *Queue) leave(m *QueuedPodInfo) {
 		e.heap.size--
 	}
 	if len(e.Group.Members) == 0 {
-		delete(q.groups, e.Group.Key)
+		delete(q.groups, KeyOf(e.Group))
 		q.remove(e)
 	}
 }
@@ -152,7 +167,7 @@ func (q *Queue) remove(w *QueuedPodInfo) {
 
 // takeMembers takes the members of a group that is to be tried out of the queue.
 func (q *Queue) takeMembers(e *QueuedPodInfo, now time.Time) {
-	delete(q.groups, e.Group.Key)
+	delete(q.groups, KeyOf(e.Group))
 	q.members -= len(e.Group.Members)
 	for _, m := range e.Group.Members {
 		delete(q.pods, m.PodInfo.Pod.UID)
@@ -170,7 +185,7 @@ func (q *Queue) restore(w *QueuedPodInfo) bool {
 	if len(w.Group.Members) == 0 {
 		return false
 	}
-	q.groups[w.Group.Key] = w
+	q.groups[KeyOf(w.Group)] = w
 	q.members += len(w.Group.Members)
 	for _, m := range w.Group.Members {
 		q.pods[m.PodInfo.Pod.UID] = m
@@ -180,14 +195,29 @@ func (q *Queue) restore(w *QueuedPodInfo) bool {
 }
 
 // WakeGroup tries a gated or unschedulable group again, because of an event.
-func (q *Queue) WakeGroup(key types.NamespacedName, event string, now time.Time) {
+func (q *Queue) WakeGroup(key GroupKey, event string, now time.Time) {
 	if e := q.groups[key]; e != nil {
 		q.awake(e, event, now)
 	}
 }
 
+// Rehome moves the members of a group that are scheduled with another one now.
+func (q *Queue) Rehome(key GroupKey, now time.Time) {
+	e := q.groups[key]
+	if e == nil {
+		return
+	}
+	for _, m := range slices.Clone(e.Group.Members) {
+		if to, _ := q.groupOf(m.PodInfo); to != key {
+			q.unindex(m)
+			q.leave(m)
+			q.join(m, to, now)
+		}
+	}
+}
+
 // HoldGroup gates a group that is no longer ready.
-func (q *Queue) HoldGroup(key types.NamespacedName) {
+func (q *Queue) HoldGroup(key GroupKey) {
 	if e := q.groups[key]; e != nil && e.heap != nil {
 		q.remove(e)
 		q.index(e)
@@ -195,7 +225,7 @@ func (q *Queue) HoldGroup(key types.NamespacedName) {
 }
 
 // Held returns the members of a group that is gated because it is not ready.
-func (q *Queue) Held(key types.NamespacedName) (pods []*cache.PodInfo) {
+func (q *Queue) Held(key GroupKey) (pods []*cache.PodInfo) {
 	if e := q.groups[key]; e != nil && e.heap == nil && !q.GroupReady(key) {
 		for _, m := range e.Group.Members {
 			pods = append(pods, m.PodInfo)

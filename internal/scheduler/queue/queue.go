@@ -37,7 +37,9 @@ type Queue struct {
 	// PreEnqueue returns the filter that does not let a pod be tried, which is gated then; nil: try it.
 	PreEnqueue func(*cache.PodInfo) framework.Filter
 	// GroupReady reports whether to try a pod group, which is gated otherwise; nil: pods have no groups.
-	GroupReady                 func(types.NamespacedName) bool
+	GroupReady func(GroupKey) bool
+	// RootOf returns the root of a pod group's hierarchy, or the group itself. After a change Rehome has to be called.
+	RootOf                     func(group types.NamespacedName) GroupKey
 	initialBackoff, maxBackoff time.Duration // of backoff
 	pods                       map[types.UID]*QueuedPodInfo
 	active                     podHeap
@@ -48,7 +50,7 @@ type Queue struct {
 	byClaim                    map[types.NamespacedName]map[*QueuedPodInfo]struct{} // gated and unschedulable pods by their ResourceClaims
 	gatedBy                    map[framework.Filter]map[*QueuedPodInfo]struct{}     // gated pods by the filter whose PreEnqueue rejects them
 	watched                    map[*QueuedPodInfo]watched                           // see Watch
-	groups                     map[types.NamespacedName]*QueuedPodInfo
+	groups                     map[GroupKey]*QueuedPodInfo
 	members                    int // of the groups together
 	seq                        uint64
 }
@@ -75,7 +77,7 @@ type QueuedPodInfo struct {
 }
 
 func New(first, last time.Duration) *Queue {
-	q := &Queue{initialBackoff: first, maxBackoff: last, pods: map[types.UID]*QueuedPodInfo{}, rejectedBy: map[framework.Filter]map[*QueuedPodInfo]struct{}{}, byClaim: map[types.NamespacedName]map[*QueuedPodInfo]struct{}{}, groups: map[types.NamespacedName]*QueuedPodInfo{}}
+	q := &Queue{initialBackoff: first, maxBackoff: last, pods: map[types.UID]*QueuedPodInfo{}, rejectedBy: map[framework.Filter]map[*QueuedPodInfo]struct{}{}, byClaim: map[types.NamespacedName]map[*QueuedPodInfo]struct{}{}, groups: map[GroupKey]*QueuedPodInfo{}}
 	q.active.less = func(a, b *QueuedPodInfo) bool {
 		if a.PodInfo.Priority != b.PodInfo.Priority {
 			return a.PodInfo.Priority > b.PodInfo.Priority

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,6 +22,7 @@ type Priority struct {
 var (
 	priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
 	podGroups       = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "podgroups"}
+	compositeGroups = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "compositepodgroups"}
 )
 
 // Name implements Plugin.
@@ -40,7 +42,11 @@ func (p Priority) Admit(ctx context.Context, r *Request) error {
 			pod.Spec.PreemptionPolicy = old.Spec.PreemptionPolicy
 		}
 	case r.on(Create, podGroups):
-		return p.group(ctx, r, r.Object.(*schedulingv1beta1.PodGroup))
+		s := &r.Object.(*schedulingv1beta1.PodGroup).Spec
+		return group(ctx, p, r, "pod group", &s.PriorityClassName, &s.Priority, &s.PreemptionPolicy)
+	case r.on(Create, compositeGroups):
+		s := &r.Object.(*schedulingv1alpha3.CompositePodGroup).Spec
+		return group(ctx, p, r, "composite pod group", &s.PriorityClassName, &s.Priority, &s.PreemptionPolicy)
 	case r.on(Create, priorityClasses), r.on(Update, priorityClasses):
 		return p.class(ctx, r, r.Object.(*schedulingv1.PriorityClass))
 	}
@@ -70,25 +76,25 @@ func (p Priority) classOf(ctx context.Context, r *Request, name string) (*schedu
 	return obj.(*schedulingv1.PriorityClass), nil
 }
 
-// group sets the priority of a new pod group, and the preemption policy if groups have one.
-func (p Priority) group(ctx context.Context, r *Request, g *schedulingv1beta1.PodGroup) error {
-	class, err := p.classOf(ctx, r, g.Spec.PriorityClassName)
+// group sets the priority of a new pod group or group of groups, and the preemption policy if groups have one.
+func group[Policy ~string](ctx context.Context, p Priority, r *Request, kind string, name *string, priority **int32, preemption **Policy) error {
+	class, err := p.classOf(ctx, r, *name)
 	if err != nil {
 		return err
 	}
-	if given := g.Spec.Priority; given != nil && *given != class.Value {
-		return forbid(r, fmt.Errorf("priority set in the pod group (%d) must match the priority computed (%d) based on the priority class set in the spec", *given, class.Value))
+	if given := *priority; given != nil && *given != class.Value {
+		return forbid(r, fmt.Errorf("priority set in the %s (%d) must match the priority computed (%d) based on the priority class set in the spec", kind, *given, class.Value))
 	}
 	value := class.Value
-	g.Spec.Priority, g.Spec.PriorityClassName = &value, class.Name
+	*priority, *name = &value, class.Name
 	if !p.GroupPolicy || class.PreemptionPolicy == nil {
 		return nil
 	}
-	policy := schedulingv1beta1.PreemptionPolicy(*class.PreemptionPolicy)
-	if given := g.Spec.PreemptionPolicy; given != nil && *given != policy {
-		return forbid(r, fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod group spec; priority admission controller computed %s from the given PriorityClass name", *given, policy))
+	policy := Policy(*class.PreemptionPolicy)
+	if given := *preemption; given != nil && *given != policy {
+		return forbid(r, fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in %s spec; priority admission controller computed %s from the given PriorityClass name", *given, kind, policy))
 	}
-	g.Spec.PreemptionPolicy = &policy
+	*preemption = &policy
 	return nil
 }
 
