@@ -13,13 +13,14 @@ import (
 	"fairlead.dev/scheduler"
 )
 
-// The feature gates of kinds that the scheduler or a controller reads, and the others that the scheduler has for devices.
+// The feature gates of kinds that the scheduler, a controller or the API server reads, and the others that the scheduler has for devices.
 const (
 	gateGroups      = "GenericWorkload"
 	gateGroupClaims = "DRAWorkloadResourceClaims"
 	gateDevices     = "DynamicResourceAllocation"
 	gateTaintRules  = "DRADeviceTaintRules"
 	gatePoolStatus  = "DRAResourcePoolStatus"
+	gateElections   = "CoordinatedLeaderElection"
 )
 
 var otherDeviceGates = []string{

@@ -32,7 +32,7 @@ var gatedKinds = map[schema.GroupResource]string{
 // of fields or kinds that can be switched on. APIServerIdentity can only be switched off together with
 // UnknownVersionInteroperabilityProxy, of which the server has no more than without it.
 var others = []string{
-	"APIServerIdentity", "CBORServingAndStorage", "DRADeviceTaintRules", "DRAResourcePoolStatus", "DRAWorkloadResourceClaims", "GenericWorkload",
+	"APIServerIdentity", "CBORServingAndStorage", "CoordinatedLeaderElection", "DRADeviceTaintRules", "DRAResourcePoolStatus", "DRAWorkloadResourceClaims", "GenericWorkload",
 	"PersistentVolumeClaimUnusedSinceTime", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
 }
 
