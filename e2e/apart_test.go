@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -37,17 +38,19 @@ func TestPartsApart(t *testing.T) {
 	}
 }
 
-// part starts a part with p's kubeconfig.
-func (p *process) part(args ...string) {
+// part starts a part with p's kubeconfig. It ends with the test, or when stop is called.
+func (p *process) part(args ...string) (stop func()) {
 	p.t.Helper()
 	cmd := exec.Command(bin.fairlead, append(args, "--kubeconfig", p.Kubeconfig)...)
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cmd.Process.Signal(syscall.SIGTERM)
 		cmd.Wait()
 	})
+	p.t.Cleanup(stop)
+	return stop
 }
 
 // apart returns the hops that the traces of the scaling and of its pods lack.

@@ -19,7 +19,7 @@ import (
 // KubeSchedulerConfiguration. It ends with SIGINT or SIGTERM.
 func Command(opts ...Option) *cobra.Command {
 	var kubeconfig, file string
-	var election partflags.Elect
+	var election partflags.Candidate
 	var endpoints partflags.Endpoints
 	var log logflags.Flags
 	cmd := &cobra.Command{
@@ -34,6 +34,9 @@ func Command(opts ...Option) *cobra.Command {
 			}
 			var err error
 			if apart.Elect, err = election.Timing(); err != nil {
+				return err
+			}
+			if apart.API, err = election.API(); err != nil {
 				return err
 			}
 			if file == "" {
@@ -57,7 +60,7 @@ func Command(opts ...Option) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the server (default KUBECONFIG, else ~/.kube/config, else the pod's own cluster)")
 	cmd.Flags().StringVar(&file, "config", "", "file with a KubeSchedulerConfiguration")
-	election.RegisterPart(cmd.Flags())
+	election.Register(cmd.Flags())
 	endpoints.Register(cmd.Flags(), 10259)
 	log.Register(cmd.Flags())
 	return cmd

@@ -9,8 +9,14 @@
 // client-go, work that does not stop between the deadline and the duration may overlap with
 // the next holder's.
 //
+// In a coordinated election (KEP-4355) the API server chooses the holder: by default the process that emulates the oldest
+// version of Kubernetes, so that a cluster whose parts are upgraded one after another keeps its behaviour until all are. Each
+// process has a LeaseCandidate of its identity's name, by which the server pings it. The server makes a process the holder, and
+// the process renews the lease until the server prefers another one. It then stops working and releases the lease.
+//
 // # Concurrency
 //
-// Run blocks; it calls work in a goroutine of its own and returns when work has returned.
+// Run blocks; it calls work in a goroutine of its own and returns when work has returned. In a coordinated election another
+// goroutine renews the LeaseCandidate until Run returns.
 // Several Runs are independent of each other.
 package leader

@@ -61,6 +61,8 @@ type Candidate struct {
 	// Identity distinguishes this process from all others.
 	Identity string
 	Timing   Timing
+	// Coordinated, if not nil, leaves it to the API server to choose the holder among the candidates.
+	Coordinated *Coordinated
 	// Log receives gain and loss of the lease; nil is slog.Default.
 	Log *slog.Logger
 }
@@ -87,6 +89,9 @@ func Run(ctx context.Context, c *client.Client, who Candidate, work func(context
 	}
 	who.Timing = who.Timing.orDefaults()
 	e := &election{who: who, leases: client.For[*coordinationv1.Lease](c).Namespace(who.Namespace)}
+	if who.Coordinated != nil {
+		defer stand(ctx, c, who)()
+	}
 	for e.acquire(ctx) {
 		who.Log.Info("became the leader", "lease", who.Name, "identity", who.Identity)
 		if ended, err := e.lead(ctx, work); ended {
@@ -174,12 +179,18 @@ func (e *election) lead(ctx context.Context, work func(context.Context) error) (
 		}
 		stop()
 		<-done
+		if e.who.Coordinated != nil {
+			e.release(ctx) // for the candidate that the server prefers
+		}
 		return ctx.Err() != nil, nil
 	}
 }
 
 // tryAcquire takes or renews the lease, unless another process holds it.
 func (e *election) tryAcquire(ctx context.Context) (held bool, err error) {
+	if e.who.Coordinated != nil {
+		return e.tryElected(ctx)
+	}
 	now := time.Now()
 	if e.seen == nil || ptr.Deref(e.seen.Spec.HolderIdentity, "") != e.who.Identity {
 		lease, err := e.leases.Get(ctx, e.who.Name)
@@ -232,6 +243,7 @@ func (e *election) claim(lease *coordinationv1.Lease, now time.Time) *coordinati
 	}
 	s.HolderIdentity, s.RenewTime = &e.who.Identity, &at
 	s.LeaseDurationSeconds = ptr.To(int32(e.who.Timing.LeaseDuration / time.Second))
+	s.Strategy, s.PreferredHolder = nil, nil // of a coordinated election
 	return lease
 }
 
@@ -252,6 +264,7 @@ func (e *election) release(ctx context.Context) {
 		lease.Spec.HolderIdentity = ptr.To("")
 		lease.Spec.LeaseDurationSeconds = ptr.To(int32(1))
 		lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
+		lease.Spec.Strategy, lease.Spec.PreferredHolder = nil, nil // which the next election sets
 		_, err = e.leases.Update(ctx, lease)
 		return err
 	})

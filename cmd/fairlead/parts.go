@@ -26,7 +26,7 @@ func registerControllers(flags *pflag.FlagSet, list *[]string) {
 func newControllers() *cobra.Command {
 	var from target
 	var names []string
-	var election partflags.Elect
+	var election partflags.Candidate
 	var signing signingFlags
 	var ranges rangeFlags
 	var endpoints partflags.Endpoints
@@ -44,6 +44,9 @@ func newControllers() *cobra.Command {
 			var apart controlplane.Apart
 			var err error
 			if apart.Elect, err = election.Timing(); err != nil {
+				return err
+			}
+			if apart.API, err = election.API(); err != nil {
 				return err
 			}
 			config, _, err := from.load()
@@ -66,7 +69,7 @@ func newControllers() *cobra.Command {
 		},
 	}
 	from.register(cmd, cmd.Flags())
-	election.RegisterPart(cmd.Flags())
+	election.Register(cmd.Flags())
 	registerControllers(cmd.Flags(), &names)
 	signing.register(cmd.Flags())
 	ranges.register(cmd.Flags())
@@ -78,7 +81,7 @@ func newControllers() *cobra.Command {
 func newScheduler() *cobra.Command {
 	var from target
 	var scheduling, writeTo string
-	var election partflags.Elect
+	var election partflags.Candidate
 	var endpoints partflags.Endpoints
 	var log logflags.Flags
 	cmd := &cobra.Command{
@@ -90,6 +93,9 @@ func newScheduler() *cobra.Command {
 			var apart controlplane.Apart
 			var err error
 			if apart.Elect, err = election.Timing(); err != nil {
+				return err
+			}
+			if apart.API, err = election.API(); err != nil {
 				return err
 			}
 			options, err := loadScheduling("--config", scheduling)
@@ -114,7 +120,7 @@ func newScheduler() *cobra.Command {
 	from.register(cmd, cmd.Flags())
 	registerScheduling(cmd.Flags(), "config", &scheduling)
 	cmd.Flags().StringVar(&writeTo, "write-config-to", "", "write the configuration, with the defaults of all that --config leaves out, to this file and exit")
-	election.RegisterPart(cmd.Flags())
+	election.Register(cmd.Flags())
 	endpoints.Register(cmd.Flags(), 10259)
 	log.Register(cmd.Flags())
 	return cmd

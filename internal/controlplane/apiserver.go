@@ -165,7 +165,7 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 				addressResource: func(ctx context.Context, _ storage.Revision) { addresses.run(ctx) },
 			}
 			c.Others = services
-			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(o.fairness(), o.API.Enabled(serverLeaseGate), services.Registered)...)
+			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(o.fairness(), o.API.Enabled(serverLeaseGate), hasElections(o.API), services.Registered)...)
 			return nil
 		},
 	}

@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/internal/memnet"
 	"fairlead.dev/internal/node/volumes"
 	"fairlead.dev/internal/nodegroups"
+	"fairlead.dev/internal/resource/gates"
 	"fairlead.dev/internal/server/auth/token"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
@@ -59,6 +60,8 @@ type clientSide struct {
 	// elect makes each part wait for its lease, since others like it may run
 	// elsewhere; nil runs it at once.
 	elect *leader.Timing
+	// coordinated leaves it to the API server who gets the leases of controllers and scheduler; nil does not.
+	coordinated *leader.Coordinated
 	// local gets the nodes that run here, if a server of this process should reach them.
 	local *simulated
 	// built is called when a part has registered its queues; nil in a process of the part's own.
@@ -85,10 +88,14 @@ func (s clientSide) once(ctx context.Context, user, lease string, part func(cont
 	if err != nil {
 		return err
 	}
-	return leader.Run(ctx, c, leader.Candidate{
+	who := leader.Candidate{
 		Namespace: metav1.NamespaceSystem, Name: lease, Identity: host + "_" + uuid.NewString(),
 		Timing: *s.elect, Log: s.log,
-	}, part)
+	}
+	if lease != nodesLease {
+		who.Coordinated = s.coordinated
+	}
+	return leader.Run(ctx, c, who, part)
 }
 
 // Apart describes how a part runs in a process of its own.
@@ -96,6 +103,9 @@ type Apart struct {
 	// Elect makes the part wait until it holds its lease, so that one of all processes with the lease's name works at a
 	// time; nil runs it at once, whatever others do.
 	Elect *leader.Timing
+	// API, if its gate CoordinatedLeaderElection is on, makes the controllers or the scheduler a candidate for the lease, with
+	// the API's version.
+	API gates.API
 	// Endpoints, if set, serves the process's health checks and metrics; see package component.
 	Endpoints *Endpoints
 	// config is what Endpoints serves at /configz.
@@ -120,6 +130,9 @@ func apart(ctx context.Context, config *rest.Config, a Apart, name string, part 
 		log:      slog.New(outageLog{slog.Default().Handler()}),
 		settings: settings{caBundle: cabundle.Fixed(ca)},
 		elect:    a.Elect,
+	}
+	if a.API.Enabled(gateElections) {
+		s.coordinated = candidateVersions(a.API)
 	}
 	telling, stop := context.WithCancel(context.WithoutCancel(ctx))
 	told := make(chan struct{})

@@ -401,7 +401,7 @@ func (cp *ControlPlane) clientSide() (clientSide, error) {
 	if _, err := token.NewSecretSigner(creds.tokenKey()); err != nil {
 		return clientSide{}, err
 	}
-	return clientSide{
+	side := clientSide{
 		wire: inProcess(cp.server, cp.options, cp.measured), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
 		settings: settings{
 			caBundle: creds.servingCA,
@@ -422,7 +422,11 @@ func (cp *ControlPlane) clientSide() (clientSide, error) {
 
 			evictions: &cp.evictions,
 		},
-	}, nil
+	}
+	if hasElections(cp.options.API) {
+		side.coordinated = candidateVersions(cp.options.API)
+	}
+	return side, nil
 }
 
 // startClients starts the parts that speak to the server, or lets them sleep.
@@ -450,6 +454,9 @@ func (cp *ControlPlane) startClients() error {
 	case len(parts) > 0:
 		cp.building.Store(int64(len(parts)))
 		cp.clients.Go(func() error { return run(ctx, func() { cp.building.Add(-1) }) })
+	}
+	if hasElections(cp.options.API) {
+		cp.clients.Go(func() error { return cp.holdElections(ctx) })
 	}
 	for _, p := range parts {
 		cp.options.progress(p.name, p.detail)

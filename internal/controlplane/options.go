@@ -172,13 +172,16 @@ type Options struct {
 	Kinds []kwok.Definition
 
 	// Sleeps makes the client side sleep while it is idle: controllers, scheduler and nodes then have no goroutines,
-	// and nodes have rare heartbeats. It has no effect with VirtualTime, with Elect, and with a store that other processes
-	// can write.
+	// and nodes have rare heartbeats. It has no effect with VirtualTime, with Elect, with LeaseCandidates, and with a
+	// store that other processes can write.
 	Sleeps bool
 	// Elect makes the controllers, the scheduler and the nodes run in one of all processes
 	// on the cluster at a time; nil runs them here at once, which is right if no other
 	// process can have the store.
 	Elect *leader.Timing
+	// Elections is the timing of the Lease that one of all API servers holds, which elects the holders of other Leases among
+	// their LeaseCandidates, if the API has those.
+	Elections leader.Timing
 
 	// Trace records the lives of events, on both sides of the wire; nil disables it.
 	Trace *trace.Log
@@ -247,7 +250,7 @@ func (o Options) page() ui.Options {
 
 // sleeps reports whether the client side sleeps while it is idle.
 func (o Options) sleeps() bool {
-	return o.Sleeps && !o.VirtualTime && o.Elect == nil && len(o.Etcd.Servers) == 0
+	return o.Sleeps && !o.VirtualTime && o.Elect == nil && len(o.Etcd.Servers) == 0 && !hasElections(o.API)
 }
 
 // measures reports whether the control plane serves metrics.k8s.io: one that brings pods to nodes does. An API server alone

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/scheduler"
 )
 
-// The feature gates of kinds that the scheduler or a controller reads, and the others that the scheduler has for devices.
+// The feature gates of kinds that the scheduler, a controller or the API server reads, and the others that the scheduler has for devices.
 const (
 	gateGroups      = "GenericWorkload"
 	gateComposites  = "CompositePodGroup"
@@ -21,6 +21,7 @@ const (
 	gateDevices     = "DynamicResourceAllocation"
 	gateTaintRules  = "DRADeviceTaintRules"
 	gatePoolStatus  = "DRAResourcePoolStatus"
+	gateElections   = "CoordinatedLeaderElection"
 )
 
 var otherDeviceGates = []string{

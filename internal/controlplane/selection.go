@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
@@ -43,9 +44,10 @@ func has(version schema.GroupVersion, object runtime.Object) func(gates.API) boo
 
 // The resources that are served only on request and that a controller, or the scheduler, needs.
 var (
-	podGroups    = schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups")
-	composites   = schedulingv1alpha3.SchemeGroupVersion.WithResource("compositepodgroups")
-	poolStatuses = resourcev1alpha3.SchemeGroupVersion.WithResource("resourcepoolstatusrequests")
+	podGroups       = schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups")
+	composites      = schedulingv1alpha3.SchemeGroupVersion.WithResource("compositepodgroups")
+	poolStatuses    = resourcev1alpha3.SchemeGroupVersion.WithResource("resourcepoolstatusrequests")
+	leaseCandidates = coordinationv1beta1.SchemeGroupVersion.WithResource("leasecandidates")
 )
 
 // asked reports for a resource that is served only on request whether it is served.
@@ -58,6 +60,11 @@ func hasGroups(api gates.API) bool { return api.Enabled(gateGroups) && asked(pod
 
 func hasGroupClaims(api gates.API) bool {
 	return hasGroups(api) && api.Enabled(gateDevices) && api.Enabled(gateGroupClaims)
+}
+
+// hasElections reports whether the API server elects the holders of Leases among their LeaseCandidates.
+func hasElections(api gates.API) bool {
+	return api.Enabled(gateElections) && asked(leaseCandidates)(api)
 }
 
 // runs reports whether the API has what a controller needs.

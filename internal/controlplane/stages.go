@@ -29,7 +29,7 @@ var errNotFinished = errors.New("not finished")
 
 // hooks are the checks, in kube-apiserver's order, without the hooks that have no
 // counterpart here: those of peer endpoints, and certificate refresh.
-func (s *stages) hooks(fairness, leased bool, registered func() error) (list []server.Check) {
+func (s *stages) hooks(fairness, leased, elects bool, registered func() error) (list []server.Check) {
 	type hook struct {
 		name  string
 		after stage
@@ -38,7 +38,10 @@ func (s *stages) hooks(fairness, leased bool, registered func() error) (list []s
 	if fairness {
 		limits = []hook{{"priority-and-fairness-config-consumer", bootstrapped}, {"priority-and-fairness-filter", assembled}}
 	}
-	var leases []hook
+	var leases, elections []hook
+	if elects {
+		elections = []hook{{"start-kube-apiserver-coordinated-leader-election-controller", working}}
+	}
 	if leased {
 		leases = []hook{{"start-kube-apiserver-identity-lease-controller", working}, {"start-kube-apiserver-identity-lease-garbage-collector", working}}
 	}
@@ -51,6 +54,7 @@ func (s *stages) hooks(fairness, leased bool, registered func() error) (list []s
 		{"start-apiextensions-controllers", working},
 		{"crd-informer-synced", assembled},
 		{"start-system-namespaces-controller", bootstrapped},
+	}, elections, []hook{
 		{"start-cluster-authentication-info-controller", bootstrapped},
 	}, leases, []hook{
 		{"storage-readiness", assembled},

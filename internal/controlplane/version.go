@@ -29,12 +29,17 @@ func NewEffectiveVersion() compatibility.MutableEffectiveVersion {
 	return compatibility.NewEffectiveVersionFromString(KubernetesVersion, gates.Oldest, gates.Oldest)
 }
 
+// effectiveVersion returns the version of an API.
+func effectiveVersion(api gates.API) compatibility.EffectiveVersion {
+	if api.Version == nil {
+		return NewEffectiveVersion()
+	}
+	return api.Version
+}
+
 // kubernetesVersion describes the version of an API, for /version.
 func kubernetesVersion(api gates.API) version.Info {
-	v := api.Version
-	if v == nil {
-		v = NewEffectiveVersion()
-	}
+	v := effectiveVersion(api)
 	binary, emulated, least := v.BinaryVersion(), v.EmulationVersion(), v.MinCompatibilityVersion()
 	return version.Info{
 		Major: utilversion.Itoa(binary.Major()), Minor: utilversion.Itoa(binary.Minor()),

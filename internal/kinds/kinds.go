@@ -1,5 +1,6 @@
 // Package kinds lists the API groups that Kubernetes serves in a stable version, with the Go types of their kinds, and those
-// of the beta version with pod groups, which the scheduler reads, and ResourcePoolStatusRequests, which a controller answers.
+// of the beta version with pod groups, which the scheduler reads, and ResourcePoolStatusRequests and LeaseCandidates, which
+// controllers read.
 // It is used on both sides of the wire, which do not import each other.
 package kinds
 
@@ -13,6 +14,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -50,6 +52,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		batchv1.AddToScheme,
 		certificatesv1.AddToScheme,
 		coordinationv1.AddToScheme,
+		addCandidates,
 		corev1.AddToScheme,
 		discoveryv1.AddToScheme,
 		eventsv1.AddToScheme,
@@ -66,6 +69,13 @@ func AddToScheme(s *runtime.Scheme) error {
 		storagemigrationv1.AddToScheme,
 	)
 	return b.AddToScheme(s)
+}
+
+// addCandidates registers LeaseCandidates alone: the other kinds of their version have a stable one.
+func addCandidates(s *runtime.Scheme) error {
+	s.AddKnownTypes(coordinationv1beta1.SchemeGroupVersion, &coordinationv1beta1.LeaseCandidate{}, &coordinationv1beta1.LeaseCandidateList{})
+	metav1.AddToGroupVersion(s, coordinationv1beta1.SchemeGroupVersion)
+	return nil
 }
 
 // addAlphas registers the kinds that have alpha versions alone: the other kinds of those versions have later ones.

@@ -27,8 +27,7 @@ var ignoredFlags = map[string][]string{
 		"permit-port-sharing",
 	},
 	"the server is the only one of its cluster": {
-		"apiserver-count", "coordinated-leadership-lease-duration", "coordinated-leadership-renew-deadline", "coordinated-leadership-retry-period",
-		"endpoint-reconciler-type", "peer-advertise-ip", "peer-advertise-port", "peer-ca-file",
+		"apiserver-count", "endpoint-reconciler-type", "peer-advertise-ip", "peer-advertise-port", "peer-ca-file",
 	},
 	"the server authenticates to other API servers by a certificate of its own": {
 		"aggregator-reject-forwarding-redirect", "enable-aggregator-routing", "proxy-client-cert-file", "proxy-client-key-file",

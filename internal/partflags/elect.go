@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"fairlead.dev/client/leader"
+	"fairlead.dev/internal/resource/gates"
+	"fairlead.dev/internal/serverflags"
 	"github.com/spf13/pflag"
 )
 
@@ -35,4 +37,25 @@ func (f *Elect) Timing() (*leader.Timing, error) {
 // RegisterPart is for the parts that run against any API server.
 func (f *Elect) RegisterPart(flags *pflag.FlagSet) {
 	f.Register(flags, true, "work only while holding the lease, so that several may run")
+}
+
+// Candidate has the flags of a part that is a candidate of a coordinated election.
+type Candidate struct {
+	Elect
+	emulation serverflags.Emulation
+}
+
+// Register adds the flags. Of the gates only that of the election can be switched: the others follow the server.
+func (f *Candidate) Register(flags *pflag.FlagSet) {
+	f.RegisterPart(flags)
+	f.emulation.Register(flags, func(gate string) bool { return gate == "CoordinatedLeaderElection" })
+}
+
+// API returns the version and the gates of the part.
+func (f *Candidate) API() (gates.API, error) {
+	api, err := f.emulation.API()
+	if err != nil {
+		return api, UsageError{err}
+	}
+	return api, nil
 }

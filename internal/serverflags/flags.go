@@ -44,6 +44,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	set.StringVar(&o.TracingConfigFile, "tracing-config-file", "", "file with a TracingConfiguration: the OpenTelemetry receiver of spans of requests, and how many are recorded")
 	f.network.register(set, o)
 	f.emulation.register(set)
+	registerElections(set, &o.Elections)
 	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
 	f.limits.register(set)
 	f.http.register(set, o)
@@ -86,6 +87,9 @@ func (f *Flags) Complete(o *controlplane.Options) (err error) {
 		return err
 	}
 	if o.API, err = f.emulation.api(); err != nil {
+		return err
+	}
+	if err := checkElections(o.Elections); err != nil {
 		return err
 	}
 	o.CBOR = o.API.Enabled(cborGate)

@@ -7,6 +7,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	coordinationv1alpha2 "k8s.io/api/coordination/v1alpha2"
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -31,20 +32,30 @@ var leaseTable = resource.TableOf(func(l *coordinationv1.Lease) []any {
 }, resource.NameColumn, resource.Text("Holder", "Who holds the lease."), resource.AgeColumn)
 
 var leaseStrategy = resource.Rules[*coordinationv1.Lease]{
-	PrepareForCreate: func(l *coordinationv1.Lease) { l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil },
-	PrepareForUpdate: func(l, old *coordinationv1.Lease) {
-		if old.Spec.Strategy == nil {
-			l.Spec.Strategy = nil // of a feature that is off
-		}
-		if old.Spec.PreferredHolder == nil {
-			l.Spec.PreferredHolder = nil
-		}
-	},
+	PrepareForCreate:       func(*coordinationv1.Lease) {},
+	PrepareForUpdate:       func(_, _ *coordinationv1.Lease) {},
 	Validate:               validateLease,
 	ValidateUpdate:         func(l, _ *coordinationv1.Lease) field.ErrorList { return validateLease(l) },
 	AllowCreateOnUpdate:    true,
 	RequireResourceVersion: true,
 }.Strategy()
+
+// WithoutElections drops the fields of coordinated leader election from Leases, each of them unless the old Lease has it.
+func WithoutElections(r *resource.Resource) {
+	r.Strategy.PrepareForCreate = func(obj runtime.Object) {
+		s := &obj.(*coordinationv1.Lease).Spec
+		s.Strategy, s.PreferredHolder = nil, nil
+	}
+	r.Strategy.PrepareForUpdate = func(obj, old runtime.Object) {
+		s, had := &obj.(*coordinationv1.Lease).Spec, old.(*coordinationv1.Lease).Spec
+		if had.Strategy == nil {
+			s.Strategy = nil
+		}
+		if had.PreferredHolder == nil {
+			s.PreferredHolder = nil
+		}
+	}
+}
 
 func validateLease(l *coordinationv1.Lease) field.ErrorList {
 	var f check.Errors

@@ -3,7 +3,6 @@
 // off are dropped: on a create always, on an update unless the old object uses a field of the same gate. A dropped
 // field is no error, under strict field validation either. An [API] applies all that to the table of resources.
 //
-// CoordinatedLeaderElection (Lease) and CrossNamespaceVolumeDataSource (PersistentVolumeClaim), which are off in all
-// versions, have rules of their own. Of the fields of a status, those of gates that are off in all versions are not
-// in the table: no component here writes them.
+// CrossNamespaceVolumeDataSource (PersistentVolumeClaim), which is off in all versions, has a rule of its own. Of the fields
+// of a status, those of gates that are off in all versions are not in the table: no component here writes them.
 package gates

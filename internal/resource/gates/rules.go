@@ -5,10 +5,12 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/admissionregistration"
+	"fairlead.dev/internal/resource/coordination"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
@@ -30,6 +32,7 @@ var rules = slices.Concat(seLinuxRules(), otherRules, staticRules(), laterRules)
 
 // laterRules are those of the gates that are off by default in all versions.
 var laterRules = []rule{
+	{"CoordinatedLeaderElection", coordinationv1.Resource("leases"), coordination.WithoutElections},
 	{"PodGroupPreemptionPolicy", schedulingv1beta1.Resource("podgroups"), func(r *resource.Resource) { withoutDefault(r, groupPolicy) }},
 	{"PodGroupPreemptionPolicy", schedulingv1beta1.Resource("compositepodgroups"), func(r *resource.Resource) { withoutDefault(r, compositePolicy) }},
 }

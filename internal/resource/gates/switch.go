@@ -33,8 +33,8 @@ var gatedKinds = map[schema.GroupResource]string{
 // of fields or kinds that can be switched on. APIServerIdentity can only be switched off together with
 // UnknownVersionInteroperabilityProxy, of which the server has no more than without it.
 var others = []string{
-	"APIServerIdentity", "CBORServingAndStorage", "CompositePodGroup", "DRADeviceTaintRules", "DRAPartitionableDevicesType",
-	"DRAResourcePoolStatus", "DRAWorkloadResourceClaims", "GenericWorkload",
+	"APIServerIdentity", "CBORServingAndStorage", "CompositePodGroup", "CoordinatedLeaderElection", "DRADeviceTaintRules",
+	"DRAPartitionableDevicesType", "DRAResourcePoolStatus", "DRAWorkloadResourceClaims", "GenericWorkload",
 	"PersistentVolumeClaimUnusedSinceTime", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
 }
 
