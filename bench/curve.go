@@ -59,8 +59,8 @@ func parseCurve(text string) (all []int, err error) {
 	return all, nil
 }
 
-// runCurve grows a control plane of Fairlead and prints its costs at each size.
-func runCurve(ctx context.Context, o *options) error {
+// runCurve grows a control plane of Fairlead and prints its costs at each size, after an error those that were measured.
+func runCurve(ctx context.Context, o *options) (err error) {
 	dir, err := os.MkdirTemp(o.dir, "bench-")
 	if err != nil {
 		return err
@@ -80,6 +80,7 @@ func runCurve(ctx context.Context, o *options) error {
 	}
 	defer func() { c.tearDown() }()
 	var points []point
+	defer func() { err = errors.Join(err, printPoints(o.output, points)) }()
 	for _, pods := range o.curve {
 		began := time.Now()
 		p, err := c.at(ctx, pods)
@@ -92,7 +93,11 @@ func runCurve(ctx context.Context, o *options) error {
 			return err
 		}
 	}
-	if o.output == "json" {
+	return nil
+}
+
+func printPoints(output string, points []point) error {
+	if output == "json" {
 		e := json.NewEncoder(os.Stdout)
 		e.SetIndent("", "  ")
 		return e.Encode(points)

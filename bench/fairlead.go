@@ -26,7 +26,7 @@ func startFairlead(b *binaries, dir string, l layout) (*server, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.processes = processes
+		s.processes, s.members = processes, processes
 		args = append(args, "--etcd-servers", strings.Join(store, ","))
 	}
 	for i := range l.Servers {

@@ -35,6 +35,9 @@ func startKubeAPIServer(b *binaries, dir string, l layout) (*server, error) {
 	if s.processes, store, err = startEtcd(b, dir, max(l.Members, 1)); err != nil {
 		return nil, err
 	}
+	if l.Members > 0 {
+		s.members = s.processes
+	}
 	for i := range l.Servers {
 		err := s.add(dir, i, func(home, address string) (*process, error) {
 			host, port, err := net.SplitHostPort(address)

@@ -32,10 +32,10 @@ func get(ctx context.Context, b *bench) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []figure{
-		{"get", us(cpu) / float64(b.Gets)},
-		{"get-rate", float64(b.Gets) / wall.Seconds()},
-	}, nil
+	return b.withEtcd("get", cpu,
+		figure{"get", us(cpu) / float64(b.Gets)},
+		figure{"get-rate", float64(b.Gets) / wall.Seconds()},
+	), nil
 }
 
 // lists reads a list n times, one after the other.

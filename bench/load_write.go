@@ -20,10 +20,10 @@ func create(ctx context.Context, b *bench) ([]figure, error) {
 	case made == 0:
 		return nil, errors.New("the pods were there")
 	}
-	return []figure{
-		{"create", us(cpu) / float64(made)},
-		{"create-rate", float64(made) / wall.Seconds()},
-	}, nil
+	return b.withEtcd("create", cpu,
+		figure{"create", us(cpu) / float64(made)},
+		figure{"create-rate", float64(made) / wall.Seconds()},
+	), nil
 }
 
 // patch changes an annotation of one pod after the other.
@@ -36,10 +36,10 @@ func patch(ctx context.Context, b *bench) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []figure{
-		{"patch", us(cpu) / float64(b.Patches)},
-		{"patch-rate", float64(b.Patches) / wall.Seconds()},
-	}, nil
+	return b.withEtcd("patch", cpu,
+		figure{"patch", us(cpu) / float64(b.Patches)},
+		figure{"patch-rate", float64(b.Patches) / wall.Seconds()},
+	), nil
 }
 
 func (b *bench) patch(ctx context.Context, pod int, seq string) error {

@@ -29,6 +29,7 @@ var loads = []load{
 	{name: "create", run: create},
 	{name: "get", pods: true, run: get},
 	{name: "patch", pods: true, run: patch},
+	{name: "renew", run: renew},
 	{name: "list", pods: true, run: listJSON},
 	{name: "list-proto", pods: true, run: listProto},
 	{name: "list-label", pods: true, run: listLabel},

@@ -50,6 +50,8 @@ func selectPeers(names string) ([]peer, error) {
 type server struct {
 	urls      []string // of its API servers
 	processes []*process
+	// members are those of etcd among the processes, in a layout that has members below both peers.
+	members []*process
 	// players are simulated nodes that no process of the server's plays.
 	players []*process
 	// complete starts the parts that need the API, once it is ready; it may be nil.

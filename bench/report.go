@@ -121,7 +121,7 @@ func (r *report) finish() {
 			}
 			l.Median[peer] = median(vs)
 		}
-		if len(r.Peers) != 2 {
+		if len(r.Peers) != 2 || rowOf(l.Row).unit == percent {
 			continue
 		}
 		for round := range r.Rounds {

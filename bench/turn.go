@@ -36,6 +36,8 @@ type bench struct {
 	podsMade bool
 	// nodes is how many simulated nodes there are; 0 without a control plane beside the server.
 	nodes int
+	// stored is the CPU of etcd's members in what was spent last.
+	stored time.Duration
 	// deployed is how many replicas the Deployment of the loads has; 0: it is not there.
 	deployed int
 }
@@ -122,13 +124,31 @@ func (b *bench) spent(f func() error) (cpu, wall time.Duration, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+	members, err := cpuOf(b.server.members)
+	if err != nil {
+		return 0, 0, err
+	}
 	begin := time.Now()
 	if err := f(); err != nil {
 		return 0, 0, err
 	}
 	wall = time.Since(begin)
 	after, err := b.server.cpu()
+	if err != nil {
+		return 0, 0, err
+	}
+	all, err := cpuOf(b.server.members)
+	b.stored = all - members
 	return after - before, wall, err
+}
+
+// withEtcd adds the part that etcd had in the CPU of what was spent last, in a row of its own, if there are members of etcd below
+// both peers.
+func (b *bench) withEtcd(row string, cpu time.Duration, figures ...figure) []figure {
+	if len(b.server.members) > 0 {
+		figures = append(figures, figure{row + "-etcd", 100 * b.stored.Seconds() / cpu.Seconds()})
+	}
+	return figures
 }
 
 // conn is the connection that i uses.

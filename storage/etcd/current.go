@@ -80,9 +80,7 @@ func (s *Store) runRounds() {
 	}
 }
 
-// checkReadable asks the cluster whether a revision can be read. Errors: ErrCompacted, ErrFutureRevision and
-// others.
-// ErrFutureRevision and so on.
+// checkReadable asks the cluster whether a revision can be read. It returns ErrCompacted or ErrFutureRevision if it cannot.
 func (s *Store) checkReadable(ctx context.Context, r storage.Revision) error {
 	_, err := s.page(ctx, span{start: s.keys.probeKey()}, r, 0, true)
 	return err
