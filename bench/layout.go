@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// layout is what a peer consists of.
+// layout is the composition of a peer.
 type layout struct {
 	// Servers is the number of API servers, and Members that of etcd's members below them. Without members Fairlead has its own
 	// store, and kube-apiserver an etcd of one member.

@@ -20,7 +20,7 @@ const (
 
 var resourceVersion = regexp.MustCompile(`"resourceVersion":"(\d+)"`)
 
-// renew renews Leases as kubelets do: each by its owner, who writes the whole object with the version that it knows. The renewals of a
+// renew renews Leases as kubelets do: the owner of each writes the whole object with the version that it knows. The renewals of a
 // Lease come one after another.
 func renew(ctx context.Context, b *bench) ([]figure, error) {
 	known := make([]string, renewed)

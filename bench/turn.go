@@ -36,7 +36,7 @@ type bench struct {
 	podsMade bool
 	// nodes is how many simulated nodes there are; 0 without a control plane beside the server.
 	nodes int
-	// stored is the CPU of etcd's members in what was spent last.
+	// stored is the CPU of etcd's members in the last measurement of spent.
 	stored time.Duration
 	// deployed is how many replicas the Deployment of the loads has; 0: it is not there.
 	deployed int
@@ -142,7 +142,7 @@ func (b *bench) spent(f func() error) (cpu, wall time.Duration, err error) {
 	return after - before, wall, err
 }
 
-// withEtcd adds the part that etcd had in the CPU of what was spent last, in a row of its own, if there are members of etcd below
+// withEtcd adds etcd's part of the CPU that spent has measured last, in a row of its own, if there are members of etcd below
 // both peers.
 func (b *bench) withEtcd(row string, cpu time.Duration, figures ...figure) []figure {
 	if len(b.server.members) > 0 {
