@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -179,7 +178,8 @@ func (f *Representation) appendListElement(dst []byte, o *watchcache.Object) ([]
 	if err != nil || f.Shape != request.AsObject {
 		return dst, err
 	}
-	if p := f.Endpoint.TypePrefix; strings.HasPrefix(string(dst[n:min(n+len(p), len(dst))]), p) {
+	// The conversion in a comparison does not allocate.
+	if p := f.Endpoint.TypePrefix; len(dst) >= n+len(p) && string(dst[n:n+len(p)]) == p {
 		dst = append(dst[:n+1], dst[n+len(p):]...)
 	}
 	return dst, nil
