@@ -27,7 +27,7 @@ func SpecAndStatus[T Object, Spec, Status any](parts func(T) (*Spec, *Status)) R
 	}
 }
 
-// SplitCounted is Split for a kind whose generation counts changes of the spec.
+// SplitCounted is SpecAndStatus for a kind whose generation counts changes of the spec.
 func SplitCounted[T Object, Spec, Status any](parts func(T) (*Spec, *Status)) Rules[T] {
 	r := SpecAndStatus(parts)
 	create, update := r.PrepareForCreate, r.PrepareForUpdate
@@ -62,8 +62,17 @@ func SetGeneration(obj, old metav1.Object, desired, was any) {
 	obj.SetGeneration(n)
 }
 
-// RestoreMeta restores an object's metadata from the old one, except the fields that the server maintains. It is for
-// kinds whose status writes may only change the status.
+// KeepMeta returns the rules of a kind whose status writes may only change the status: they restore the metadata, too.
+func (r Rules[T]) KeepMeta() Rules[T] {
+	prepare := r.PrepareForStatusUpdate
+	r.PrepareForStatusUpdate = func(obj, old T) {
+		RestoreMeta(obj, old)
+		prepare(obj, old)
+	}
+	return r
+}
+
+// RestoreMeta restores an object's metadata from the old one, except the fields that the server maintains.
 func RestoreMeta(obj, old metav1.Object) {
 	obj.SetDeletionTimestamp(old.GetDeletionTimestamp())
 	obj.SetGeneration(old.GetGeneration())

@@ -60,12 +60,7 @@ func paramRef(r *admissionv1.ParamRef) string {
 func validatingPolicyStrategy() resource.Strategy {
 	r := resource.SplitCounted(func(p *admissionv1.ValidatingAdmissionPolicy) (*admissionv1.ValidatingAdmissionPolicySpec, *admissionv1.ValidatingAdmissionPolicyStatus) {
 		return &p.Spec, &p.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(p, old *admissionv1.ValidatingAdmissionPolicy) {
-		resource.RestoreMeta(p, old)
-		keep(p, old)
-	}
+	}).KeepMeta()
 	r.Default = func(p *admissionv1.ValidatingAdmissionPolicy) {
 		resource.SetDefault(&p.Spec.FailurePolicy, admissionv1.Fail)
 		defaultMatch(p.Spec.MatchConstraints)

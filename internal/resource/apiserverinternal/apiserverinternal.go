@@ -45,12 +45,7 @@ var table = resource.TableOf(func(v *internalv1alpha1.StorageVersion) []any {
 func strategy() resource.Strategy {
 	r := resource.SpecAndStatus(func(v *internalv1alpha1.StorageVersion) (*internalv1alpha1.StorageVersionSpec, *internalv1alpha1.StorageVersionStatus) {
 		return &v.Spec, &v.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(v, old *internalv1alpha1.StorageVersion) {
-		resource.RestoreMeta(v, old)
-		keep(v, old)
-	}
+	}).KeepMeta()
 	r.Validate = func(v *internalv1alpha1.StorageVersion) field.ErrorList { return nil }
 	r.ValidateUpdate = func(v, old *internalv1alpha1.StorageVersion) field.ErrorList { return nil }
 	r.ValidateStatusUpdate = func(v, old *internalv1alpha1.StorageVersion) field.ErrorList { return validate(&v.Status) }

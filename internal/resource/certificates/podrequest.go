@@ -48,12 +48,7 @@ var podRequestTable = resource.TableOf(func(r *certificatesv1.PodCertificateRequ
 func podRequestStrategy() resource.Strategy {
 	r := resource.SpecAndStatus(func(r *certificatesv1.PodCertificateRequest) (*certificatesv1.PodCertificateRequestSpec, *certificatesv1.PodCertificateRequestStatus) {
 		return &r.Spec, &r.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(r, old *certificatesv1.PodCertificateRequest) {
-		resource.RestoreMeta(r, old)
-		keep(r, old)
-	}
+	}).KeepMeta()
 	r.Default = func(r *certificatesv1.PodCertificateRequest) {
 		if r.Spec.MaxExpirationSeconds == nil {
 			day := int32(86400)

@@ -40,12 +40,7 @@ var templateTable = resource.TableOf(func(t *resourcev1.ResourceClaimTemplate) [
 func claimStrategy() resource.Strategy {
 	r := resource.SpecAndStatus(func(c *resourcev1.ResourceClaim) (*resourcev1.ResourceClaimSpec, *resourcev1.ResourceClaimStatus) {
 		return &c.Spec, &c.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(c, old *resourcev1.ResourceClaim) {
-		resource.RestoreMeta(c, old)
-		keep(c, old)
-	}
+	}).KeepMeta()
 	r.Default = func(c *resourcev1.ResourceClaim) {
 		defaultClaim(&c.Spec)
 		if a := c.Status.Allocation; a != nil {

@@ -91,12 +91,7 @@ func setTimeAdded(t *resourcev1.DeviceTaint) {
 func taintStrategy() resource.Strategy {
 	r := resource.SplitCounted(func(r *resourcev1.DeviceTaintRule) (*resourcev1.DeviceTaintRuleSpec, *resourcev1.DeviceTaintRuleStatus) {
 		return &r.Spec, &r.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(r, old *resourcev1.DeviceTaintRule) {
-		resource.RestoreMeta(r, old)
-		keep(r, old)
-	}
+	}).KeepMeta()
 	r.Default = func(r *resourcev1.DeviceTaintRule) { setTimeAdded(&r.Spec.Taint) }
 	update := r.PrepareForUpdate
 	r.PrepareForUpdate = func(r, old *resourcev1.DeviceTaintRule) {

@@ -26,12 +26,7 @@ var poolStatusTable = resource.TableOf(func(r *resourcev1alpha3.ResourcePoolStat
 func poolStatusStrategy() resource.Strategy {
 	r := resource.SpecAndStatus(func(r *resourcev1alpha3.ResourcePoolStatusRequest) (*resourcev1alpha3.ResourcePoolStatusRequestSpec, **resourcev1alpha3.ResourcePoolStatusRequestStatus) {
 		return &r.Spec, &r.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(r, old *resourcev1alpha3.ResourcePoolStatusRequest) {
-		resource.RestoreMeta(r, old)
-		keep(r, old)
-	}
+	}).KeepMeta()
 	r.Default = func(r *resourcev1alpha3.ResourcePoolStatusRequest) {
 		resource.SetDefault(&r.Spec.Limit, resourcev1alpha3.ResourcePoolStatusRequestLimitDefault)
 	}

@@ -66,12 +66,7 @@ var serviceCIDRTable = resource.TableOf(func(c *networkingv1.ServiceCIDR) []any 
 func serviceCIDRStrategy() resource.Strategy {
 	r := resource.SpecAndStatus(func(c *networkingv1.ServiceCIDR) (*networkingv1.ServiceCIDRSpec, *networkingv1.ServiceCIDRStatus) {
 		return &c.Spec, &c.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(c, old *networkingv1.ServiceCIDR) {
-		resource.RestoreMeta(c, old)
-		keep(c, old)
-	}
+	}).KeepMeta()
 	r.Validate = func(c *networkingv1.ServiceCIDR) field.ErrorList {
 		var f check.Errors
 		cidrs(&f, &c.Spec)

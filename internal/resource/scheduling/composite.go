@@ -30,12 +30,7 @@ var compositeTable = resource.TableOf(func(g *schedulingv1alpha3.CompositePodGro
 func compositeStrategy() resource.Strategy {
 	r := resource.SpecAndStatus(func(g *schedulingv1alpha3.CompositePodGroup) (*schedulingv1alpha3.CompositePodGroupSpec, *schedulingv1alpha3.CompositePodGroupStatus) {
 		return &g.Spec, &g.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(g, old *schedulingv1alpha3.CompositePodGroup) {
-		resource.RestoreMeta(g, old)
-		keep(g, old)
-	}
+	}).KeepMeta()
 	r.Default = func(g *schedulingv1alpha3.CompositePodGroup) {
 		resource.SetDefault(&g.Spec.PreemptionPolicy, schedulingv1alpha3.PreemptLowerPriority)
 		if g.Spec.DisruptionMode == nil {

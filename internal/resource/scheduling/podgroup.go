@@ -41,12 +41,7 @@ var groupTable = resource.TableOf(func(g *schedulingv1beta1.PodGroup) []any {
 func groupStrategy() resource.Strategy {
 	r := resource.SpecAndStatus(func(g *schedulingv1beta1.PodGroup) (*schedulingv1beta1.PodGroupSpec, *schedulingv1beta1.PodGroupStatus) {
 		return &g.Spec, &g.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(g, old *schedulingv1beta1.PodGroup) {
-		resource.RestoreMeta(g, old)
-		keep(g, old)
-	}
+	}).KeepMeta()
 	r.Default = func(g *schedulingv1beta1.PodGroup) {
 		resource.SetDefault(&g.Spec.PreemptionPolicy, schedulingv1beta1.PreemptLowerPriority)
 		if g.Spec.DisruptionMode == nil {

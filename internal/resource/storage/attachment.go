@@ -31,12 +31,7 @@ var attachmentTable = resource.TableOf(func(a *storagev1.VolumeAttachment) []any
 func attachmentStrategy() resource.Strategy {
 	r := resource.SpecAndStatus(func(a *storagev1.VolumeAttachment) (*storagev1.VolumeAttachmentSpec, *storagev1.VolumeAttachmentStatus) {
 		return &a.Spec, &a.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(a, old *storagev1.VolumeAttachment) {
-		resource.RestoreMeta(a, old)
-		keep(a, old)
-	}
+	}).KeepMeta()
 	r.Default = func(a *storagev1.VolumeAttachment) {
 		if s := a.Spec.Source.InlineVolumeSpec; s != nil {
 			podspec.DefaultVolumeSource(&s.PersistentVolumeSource)

@@ -45,12 +45,7 @@ var table = resource.TableOf(func(m *migrationv1.StorageVersionMigration) []any 
 func strategy() resource.Strategy {
 	r := resource.SpecAndStatus(func(m *migrationv1.StorageVersionMigration) (*migrationv1.StorageVersionMigrationSpec, *migrationv1.StorageVersionMigrationStatus) {
 		return &m.Spec, &m.Status
-	})
-	keep := r.PrepareForStatusUpdate
-	r.PrepareForStatusUpdate = func(m, old *migrationv1.StorageVersionMigration) {
-		resource.RestoreMeta(m, old)
-		keep(m, old)
-	}
+	}).KeepMeta()
 	r.Validate = validate
 	r.ValidateUpdate = func(m, old *migrationv1.StorageVersionMigration) field.ErrorList {
 		var f check.Errors
