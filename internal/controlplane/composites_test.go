@@ -92,6 +92,19 @@ groups of a basic composite run apart from each other
 	unschedulable b1
 	condition b False pod group is unschedulable, minCount (5) cannot be satisfied: 0 scheduled, 1 remaining
 `, `
+a composite and a group of one name
+	node n 4
+	composite a 2
+	group a 1
+	group b 1 parent=a
+	group c 1 parent=a
+	pod a1 group=a
+	pod b1 group=b
+	scheduled a1
+	waits b1
+	pod c1 group=c
+	scheduled b1 c1
+`, `
 levels
 	node n 3
 	composite root 2

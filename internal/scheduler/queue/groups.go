@@ -2,7 +2,6 @@ package queue
 
 import (
 	"container/heap"
-	"fmt"
 	"slices"
 	"time"
 
@@ -55,7 +54,11 @@ func GroupOf(pod *corev1.Pod) (key types.NamespacedName, ok bool) {
 
 // newGroup returns an empty group. Its PodInfo has the priority and the scheduler of the first member.
 func newGroup(key GroupKey, first *QueuedPodInfo) *QueuedPodInfo {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: types.UID(fmt.Sprint("group ", key))}}
+	kind := "group "
+	if key.Composite {
+		kind = "composite group "
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: types.UID(kind + key.String())}}
 	pod.Spec.SchedulerName = first.PodInfo.Pod.Spec.SchedulerName
 	return &QueuedPodInfo{Group: &Group{Key: key.NamespacedName, composite: key.Composite}, since: first.since, PodInfo: &cache.PodInfo{Pod: pod, Priority: first.PodInfo.Priority}}
 }
