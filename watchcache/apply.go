@@ -87,6 +87,7 @@ func (s *state) Expire(now time.Time) {
 	defer s.mu.Unlock()
 	s.expire(now.UnixNano())
 	s.mu.past.expire(now)
+	s.rescan()
 	if s.unsettled(now.UnixNano()) {
 		s.backlog.pack(s)
 	}
@@ -102,7 +103,7 @@ func (s *state) Begin(rev storage.Revision) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.history.Share(rev)
-	s.settling.settled.loading = false // they are not of this cache alone
+	s.settling.settled.scanning = false // they are not of this cache alone
 	return true
 }
 
@@ -126,7 +127,7 @@ func (s *state) reset(tree *btree.Map[string, *Object], unreadable []*Object, re
 	s.mu.indexes.Reset()
 	s.mu.past = nil
 	s.snap.Store(nil)
-	s.settling.settled = settled{next: s.mu.history.End(), loading: true}
+	s.settling.settled = settled{next: s.mu.history.End(), scanning: true}
 }
 
 // maxNamed bounds the keys in one line of the log.

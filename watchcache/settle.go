@@ -27,15 +27,26 @@ type settling struct {
 type settled struct {
 	// next is the number of the first change whose object was not.
 	next uint64
-	// loading: the objects of a loaded state are examined first, and are not yet from the key from on.
-	loading bool
-	from    string
+	// missed: the history has dropped changes whose objects were not.
+	missed bool
+	// scanning: the objects whose changes are no longer in the history are examined before the next change, and are not
+	// yet from the key from on.
+	scanning bool
+	from     string
+}
+
+// rescan begins to examine the objects again whose changes the history has dropped, if it must; mu is held.
+func (s *state) rescan() {
+	at := &s.settling.settled
+	if (at.missed || at.next < s.mu.history.First()) && !at.scanning {
+		*at = settled{next: max(at.next, s.mu.history.First()), scanning: true}
+	}
 }
 
 // unsettled reports whether there are objects to examine; mu is held.
 func (s *state) unsettled(now int64) bool {
 	at := &s.settling.settled
-	return at.loading || len(s.oldChanges(at.next, now)) > 0
+	return at.scanning || len(s.oldChanges(at.next, now)) > 0
 }
 
 // oldChanges returns the next changes that are old enough, settleStep at most; mu is held.
@@ -76,23 +87,29 @@ func (s *state) settle(now int64) (more bool) {
 // nextSettled returns the next objects to examine, and how far they reach; mu is held for reading.
 func (s *state) nextSettled(at settled, now int64) ([]*Object, settled) {
 	objects := make([]*Object, 0, settleStep)
-	if !at.loading {
+	if !at.scanning {
 		old := s.oldChanges(at.next, now)
 		for i := range old {
 			if o := old[i].New; o != nil && s.current(o) {
 				objects = append(objects, o)
 			}
 		}
-		at.next = max(at.next, s.mu.history.First()) + uint64(len(old))
+		first := s.mu.history.First()
+		at.missed = at.missed || at.next < first
+		at.next = max(at.next, first) + uint64(len(old))
 		return objects, at
 	}
-	at.loading = false
+	at.scanning = false
+	n := 0
 	s.mu.tree.Ascend(at.from, func(key string, o *Object) bool {
-		if len(objects) == settleStep {
-			at.loading, at.from = true, key
+		if n == settleStep {
+			at.scanning, at.from = true, key
 			return false
 		}
-		objects = append(objects, o)
+		n++
+		if rev := o.Revision(); rev > s.mu.history.Shared() && rev <= s.mu.history.Floor() {
+			objects = append(objects, o)
+		}
 		return true
 	})
 	return objects, at

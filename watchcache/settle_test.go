@@ -14,7 +14,7 @@ import (
 
 // settledWorld has pods that were loaded and pods that were created later, some of them changed several times, all a
 // while ago. It returns their expected values by name.
-func settledWorld(t *testing.T) (w *world, want map[string]string) {
+func settledWorld(t *testing.T, historyBytes int) (w *world, want map[string]string) {
 	w = &world{t: t, store: newMemStore()}
 	want = map[string]string{}
 	write := func(i, n int) {
@@ -25,8 +25,9 @@ func settledWorld(t *testing.T) (w *world, want map[string]string) {
 	for i := range 600 {
 		write(i, i)
 	}
-	w.open(watchcache.HubOptions{History: 5 * time.Minute})
+	w.open(watchcache.HubOptions{History: 5 * time.Minute, HistoryBytes: historyBytes})
 	w.run()
+	time.Sleep(time.Minute) // the loaded pods are settled
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for i := 600; i < 1200; i++ {
 		write(i, i)
@@ -40,10 +41,16 @@ func settledWorld(t *testing.T) (w *world, want map[string]string) {
 }
 
 // TestSettledObjects checks that objects that have not changed for a while are held as differences to similar ones, and
-// are read as before: whole, by their attributes, and in a watch.
+// are read as before: whole, by their attributes, and in a watch. So are objects that were written faster than the history
+// could keep their changes.
 func TestSettledObjects(t *testing.T) {
+	t.Run("in the history", func(t *testing.T) { testSettledObjects(t, 32<<20) })
+	t.Run("not in the history", func(t *testing.T) { testSettledObjects(t, 64<<10) })
+}
+
+func testSettledObjects(t *testing.T, historyBytes int) {
 	synctest.Test(t, func(t *testing.T) {
-		w, want := settledWorld(t)
+		w, want := settledWorld(t, historyBytes)
 		s := w.snapshot(watchcache.ReadAt{})
 		kind := objects.NewKind(objects.Kind{Prefix: podOptions.Prefix, Namespaced: true, Fields: podOptions.Fields})
 		held, whole := 0, 0
@@ -74,7 +81,7 @@ func TestSettledObjects(t *testing.T) {
 // before, and the size of the history returns to zero.
 func TestSettledObjectsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, want := settledWorld(t)
+		w, want := settledWorld(t, 32<<20)
 		watcher := w.watch("labels=app=a1", 0)
 		drain(t, watcher)
 		n := 0

@@ -23,16 +23,20 @@ type packer struct {
 	// next is the first event whose predecessor has not been examined, and settled the first one
 	// that has not itself.
 	next, settled int64
-	// loaded: the keys in the tree from the key from on, whose events are not in the log, have not
+	// scanning: the keys in the tree from the key from on, whose events are not in the log, have not
 	// been examined.
-	loaded bool
-	from   string
-	packer mvcc.Packer
+	scanning bool
+	from     string
+	packer   mvcc.Packer
 }
 
 // startPacker starts a packer; loaded tells it to examine the keys that the store has at its start.
 func startPacker(p *published, loaded bool) *packer {
-	k := &packer{published: p, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}), loaded: loaded}
+	first := p.state.Load().log.First
+	k := &packer{
+		published: p, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+		next: first, settled: first, scanning: loaded,
+	}
 	go k.run()
 	return k
 }
@@ -81,7 +85,7 @@ func (p *packer) step() bool {
 	st := p.published.state.Load()
 	more := p.pack(st.log)
 	more = p.settle(st) || more
-	return p.settleLoaded(st) || more
+	return p.scan(st) || more
 }
 
 func (p *packer) pack(log mvcc.Log) bool {
@@ -95,7 +99,9 @@ func (p *packer) pack(log mvcc.Log) bool {
 }
 
 func (p *packer) settle(st *state) bool {
-	p.settled = max(p.settled, st.log.First)
+	if p.settled < st.log.First { // the log was cut before the packer came there
+		p.settled, p.scanning, p.from = st.log.First, true, ""
+	}
 	end := st.log.End - unsettledEvents
 	for last := min(p.settled+packStep, end); p.settled < last; p.settled++ {
 		v := st.log.At(p.settled)
@@ -106,16 +112,16 @@ func (p *packer) settle(st *state) bool {
 	return p.settled < end
 }
 
-// settleLoaded examines the keys that were not in the log when the store was opened.
-func (p *packer) settleLoaded(st *state) bool {
-	if !p.loaded {
+// scan examines keys whose events are not in the log.
+func (p *packer) scan(st *state) bool {
+	if !p.scanning {
 		return false
 	}
 	n := 0
-	p.loaded = false
+	p.scanning = false
 	st.tree.Ascend(p.from, func(key string, e *mvcc.Entry) bool {
 		if n == packStep {
-			p.loaded, p.from = true, key
+			p.scanning, p.from = true, key
 			return false
 		}
 		n++
@@ -124,5 +130,5 @@ func (p *packer) settleLoaded(st *state) bool {
 		}
 		return true
 	})
-	return p.loaded
+	return p.scanning
 }

@@ -34,7 +34,7 @@ func TestSettled(t *testing.T) {
 	}
 	check := func(least int) {
 		t.Helper()
-		(&packer{published: &s.published, loaded: true}).pass()
+		(&packer{published: &s.published, scanning: true}).pass()
 		r, err := s.Range(ctx, storage.RangeRequest{Start: "/pods/", End: storage.NoEnd})
 		if err != nil || len(r.KVs) != len(want) {
 			t.Fatalf("%d keys, want %d: %v", len(r.KVs), len(want), err)
@@ -89,6 +89,39 @@ func bytesOf(values map[string]string) (n int64) {
 		n += int64(len(key) + len(value))
 	}
 	return n
+}
+
+// TestSettledAfterCompaction checks that keys are packed whose events were removed from the log before the packer came to
+// them.
+func TestSettledAfterCompaction(t *testing.T) {
+	s, err := Open("", Options{InMemory: true, History: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	text := strings.Repeat("a line of a template, ", 30)
+	for n := range 500 {
+		op := storage.Op{Type: storage.Put, Key: fmt.Sprint("/pods/web-", n), Value: fmt.Append([]byte(text), n)}
+		if _, err := s.Commit(t.Context(), storage.Txn{Then: []storage.Op{op}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := &packer{published: &s.published}
+	p.pass()
+	if err := s.Compact(t.Context(), s.Revision()); err != nil {
+		t.Fatal(err)
+	}
+	p.pass()
+	packed := 0
+	s.published.state.Load().tree.Scan(func(_ string, e *mvcc.Entry) bool {
+		if len(e.Head.Load().KV().Value) < len(text)/4 {
+			packed++
+		}
+		return true
+	})
+	if packed < 490 { // the others are bases
+		t.Errorf("%d of 500 keys are packed", packed)
+	}
 }
 
 // TestSettledDuringWrites packs while keys are replaced and read.
