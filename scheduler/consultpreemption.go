@@ -77,5 +77,5 @@ func (s *Scheduler) preemptChosen(ctx context.Context, p *cache.PodInfo, reasons
 	count.BudgetsViolated(metrics.ByPod, room.Violations)
 	s.cluster.Nominate(p, room.Node.Name)
 	s.reports.add(p.Pod, corev1.PodReasonUnschedulable, reasons, room.Node.Name)
-	s.preBinding.Go(func() { s.evict(ctx, p.Pod, room) })
+	s.evictLater(ctx, p.Pod, room)
 }

@@ -263,3 +263,27 @@ func TestPreemptionAgainstServer(t *testing.T) {
 		t.Errorf("events: %+v, %v", acts, err)
 	}
 }
+
+// TestShrunkPod checks that a pod that was resized leaves its former room to others, once its node has done so.
+func TestShrunkPod(t *testing.T) {
+	env := testenv.New(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 1})
+	ctx, c := t.Context(), env.Client(t)
+	account(t, c)
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	for _, name := range []string{"large", "waits"} {
+		if _, err := pods.Create(ctx, pod(name, "20")); err != nil {
+			t.Fatal(err)
+		}
+		if name == "large" {
+			await(t, pods, name, "running", running)
+		}
+	}
+	held(t, pods, "waits", "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.")
+	smaller := client.StrategicPatch(map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+		"name": "c", "resources": map[string]any{"requests": map[string]any{"cpu": "10"}},
+	}}}})
+	if _, err := pods.Patch(ctx, "large", smaller.On("resize")); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "waits", "running", running)
+}

@@ -11,19 +11,32 @@ import (
 
 	"fairlead.dev/client"
 
+	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/metrics"
 	"fairlead.dev/internal/scheduler/placement"
 )
 
-// evict deletes the victims of a preemption.
-func (s *Scheduler) evict(ctx context.Context, preemptor *corev1.Pod, e *placement.Candidate) {
+// evictLater deletes the victims of a preemption, in a goroutine of its own.
+func (s *Scheduler) evictLater(ctx context.Context, preemptor *corev1.Pod, e *placement.Candidate) {
+	victims, node := evictable(e.Victims), e.Node.Name
+	s.preBinding.Go(func() { s.evict(ctx, preemptor, victims, node) })
+}
+
+// evictable returns the pods among victims that are not being deleted already.
+func evictable(victims []*cache.PodInfo) (pods []*corev1.Pod) {
+	for _, v := range victims {
+		if !v.Terminating {
+			pods = append(pods, v.Pod)
+		}
+	}
+	return pods
+}
+
+func (s *Scheduler) evict(ctx context.Context, preemptor *corev1.Pod, victims []*corev1.Pod, node string) {
 	start, err := time.Now(), error(nil)
 	defer func() { s.profiles[preemptor.Spec.SchedulerName].Metrics.Evicted(metrics.ByPod, err, start) }()
-	for _, victim := range e.Victims {
-		if victim.Terminating {
-			continue // it is being deleted already
-		}
-		if err = s.evictOne(ctx, byPod(preemptor), victim.Pod, e.Node.Name); err != nil && ctx.Err() == nil {
+	for _, victim := range victims {
+		if err = s.evictOne(ctx, byPod(preemptor), victim, node); err != nil && ctx.Err() == nil {
 			s.send(func() { s.endNomination(preemptor.UID) })
 			return
 		}

@@ -50,8 +50,7 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 		s.consultOnPreemption(ctx, w.PodInfo, fit.Error(), rooms)
 	}
 	if room != nil {
-		pod := w.PodInfo.Pod // w belongs to the loop
-		s.preBinding.Go(func() { s.evict(ctx, pod, room) })
+		s.evictLater(ctx, w.PodInfo.Pod, room)
 	}
 }
 

@@ -169,18 +169,13 @@ func (s *Scheduler) fitsAgain(placed []*assumedPod) bool {
 }
 
 // evictForGroup evicts the victims of a group. If that fails, the group is tried again.
-func (s *Scheduler) evictForGroup(ctx context.Context, from preemptor, key queue.GroupKey, victims []placement.Unit) {
+func (s *Scheduler) evictForGroup(ctx context.Context, from preemptor, key queue.GroupKey, victims []*corev1.Pod) {
 	start, err := time.Now(), error(nil)
 	defer func() { s.profiles[from.scheduler].Metrics.Evicted(metrics.ByGroup, err, start) }()
-	for _, u := range victims {
-		for _, p := range u.Pods {
-			if p.Terminating {
-				continue // it is being deleted already
-			}
-			if err = s.evictOne(ctx, from, p.Pod, "cluster"); err != nil && ctx.Err() == nil {
-				s.send(func() { s.queue.WakeGroup(key, "ForceActivate", time.Now()) })
-				return
-			}
+	for _, victim := range victims {
+		if err = s.evictOne(ctx, from, victim, "cluster"); err != nil && ctx.Err() == nil {
+			s.send(func() { s.queue.WakeGroup(key, "ForceActivate", time.Now()) })
+			return
 		}
 	}
 }

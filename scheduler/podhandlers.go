@@ -21,8 +21,8 @@ func (s *Scheduler) updatePod(old, pod *corev1.Pod) {
 			p := cache.NewPodInfo(pod)
 			s.send(func() { s.refreshPending(p) })
 		}
-		if !old.Status.StartTime.Equal(pod.Status.StartTime) {
-			s.send(func() { s.setStartTime(pod) })
+		if pod.Spec.NodeName != "" {
+			s.send(func() { s.cluster.Renew(pod) })
 		}
 		return
 	}
@@ -41,9 +41,9 @@ func (s *Scheduler) updatePod(old, pod *corev1.Pod) {
 }
 
 // unchangedForScheduling reports whether only annotations and status changed, as in most updates of
-// pods.
+// pods. The status tells when a pod that is resized has its new size.
 func unchangedForScheduling(old, pod *corev1.Pod) bool {
-	return old.Spec.NodeName == pod.Spec.NodeName &&
+	return old.Spec.NodeName == pod.Spec.NodeName && !cache.IsResizing(old) && !cache.IsResizing(pod) &&
 		isTerminal(old) == isTerminal(pod) &&
 		(old.DeletionTimestamp == nil) == (pod.DeletionTimestamp == nil) &&
 		maps.Equal(old.Labels, pod.Labels) &&
@@ -91,10 +91,6 @@ func (s *Scheduler) updateTaken(p *cache.PodInfo) bool {
 	return false
 }
 
-func (s *Scheduler) setStartTime(pod *corev1.Pod) {
-	s.cluster.SetStartTime(pod.UID, pod.Status.StartTime)
-}
-
 // addAssigned adds a pod with a node to the cluster; often it was assumed there.
 func (s *Scheduler) addAssigned(p *cache.PodInfo) {
 	s.queue.Delete(p.Pod.UID)
@@ -109,7 +105,7 @@ func (s *Scheduler) addAssigned(p *cache.PodInfo) {
 		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: p.NodeInfo, Pod: p}, now)
 	}
 	// It moved, shrank or is being deleted: other pods may fit now.
-	if old != nil && (from != p.NodeInfo || old.Terminating != p.Terminating || old.Pod.Generation != p.Pod.Generation) {
+	if old != nil && (from != p.NodeInfo || old.Terminating != p.Terminating || !old.Requests.Equal(&p.Requests)) {
 		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodRemoved, Node: from, Pod: old}, now)
 	}
 }

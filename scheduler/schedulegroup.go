@@ -156,7 +156,12 @@ func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, h *
 	s.help(ctx, e.Group.Members[0], helps)
 	if len(victims) > 0 {
 		from := preemptor{scheduler: e.PodInfo.Pod.Spec.SchedulerName, kind: h.kind(), uid: h.object().GetUID(), object: h.object()}
-		s.preBinding.Go(func() { s.evictForGroup(ctx, from, queue.KeyOf(e.Group), victims) })
+		var pods []*corev1.Pod
+		for _, u := range victims {
+			pods = append(pods, evictable(u.Pods)...)
+		}
+		key := queue.KeyOf(e.Group)
+		s.preBinding.Go(func() { s.evictForGroup(ctx, from, key, pods) })
 	}
 }
 

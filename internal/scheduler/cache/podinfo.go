@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A PodInfo is a pod with its rules parsed, once for each version of the pod. It is read-only,
-// except NodeInfo and StartTime, which belong to the Cluster.
+// A PodInfo is a pod with its rules parsed, once for each version of the pod that has others. It is read-only,
+// except NodeInfo and the Pod of one that is on a node, which belong to the Cluster.
 type PodInfo struct {
 	Pod             *corev1.Pod
 	Requests        Resources // for filters
@@ -29,7 +29,6 @@ type PodInfo struct {
 	ResourceClaims            []string // names of ResourceClaims, of those that exist according to the status
 	ParseError                error    // the first malformed rule
 	NodeInfo                  *NodeInfo
-	StartTime                 *metav1.Time // nil: it has not started
 	Terminating               bool
 	Nominated                 bool // it is the placeholder of a nominated pod
 }
@@ -52,7 +51,6 @@ func NewPodInfo(pod *corev1.Pod) *PodInfo {
 		p.Priority = *pod.Spec.Priority
 	}
 	p.Terminating = pod.DeletionTimestamp != nil
-	p.StartTime = pod.Status.StartTime
 	p.HostPorts = hostPorts(pod)
 	p.Claims = claimNames(pod)
 	p.ResourceClaims = resourceClaimNames(pod)

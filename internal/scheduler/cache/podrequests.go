@@ -15,7 +15,7 @@ const (
 // assumed set, a container without a request for CPU or memory counts as a small one.
 func podRequests(pod *corev1.Pod, assumed bool) Resources {
 	var run, sidecars, init Resources
-	resizes := isResizing(pod)
+	resizes := IsResizing(pod)
 	for i := range pod.Spec.Containers {
 		c := containerRequests(&pod.Spec.Containers[i], assumed)
 		if resizes {
@@ -49,9 +49,9 @@ func podRequests(pod *corev1.Pod, assumed bool) Resources {
 	return run
 }
 
-// isResizing reports whether containers of a running pod may have other resources than the spec
+// IsResizing reports whether containers of a running pod may have other resources than the spec
 // requests.
-func isResizing(pod *corev1.Pod) bool {
+func IsResizing(pod *corev1.Pod) bool {
 	if len(pod.Status.ContainerStatuses) == 0 {
 		return false
 	}

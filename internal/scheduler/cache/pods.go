@@ -4,7 +4,7 @@ import (
 	"iter"
 	"maps"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -56,10 +56,11 @@ func (c *Cluster) RemovePod(uid types.UID) (p *PodInfo, n *NodeInfo) {
 // Assigned returns a pod that is on a node, or nil.
 func (c *Cluster) Assigned(uid types.UID) *PodInfo { return c.pods[uid] }
 
-// SetStartTime records when a pod on a node started. An unknown pod is ignored.
-func (c *Cluster) SetStartTime(uid types.UID, start *metav1.Time) {
-	if p := c.pods[uid]; p != nil {
-		p.StartTime = start
+// Renew replaces the object of a pod on a node by a version with the same rules, so that the one before is not kept in
+// memory. An unknown pod is ignored.
+func (c *Cluster) Renew(pod *corev1.Pod) {
+	if p := c.pods[pod.UID]; p != nil {
+		p.Pod = pod
 	}
 }
 

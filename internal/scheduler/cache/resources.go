@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -109,6 +111,11 @@ func (r *Resources) add(o *Resources, n int64) {
 }
 
 // atLeast raises each resource to o's amount.
+// Equal reports whether the amounts are the same.
+func (r *Resources) Equal(o *Resources) bool {
+	return r.MilliCPU == o.MilliCPU && r.Memory == o.Memory && r.EphemeralStorage == o.EphemeralStorage && maps.Equal(r.Other, o.Other)
+}
+
 func (r *Resources) atLeast(o *Resources) {
 	r.MilliCPU = max(r.MilliCPU, o.MilliCPU)
 	r.Memory = max(r.Memory, o.Memory)

@@ -194,8 +194,8 @@ func moreImportant(a, b *cache.PodInfo) int {
 // started returns a time in the far future for a pod that has not started: it counts as the
 // youngest.
 func started(p *cache.PodInfo) time.Time {
-	if p.StartTime != nil {
-		return p.StartTime.Time
+	if p.Pod.Status.StartTime != nil {
+		return p.Pod.Status.StartTime.Time
 	}
 	return time.Unix(1<<40, 0)
 }
