@@ -1,6 +1,7 @@
 package index
 
 import (
+	"strings"
 	"sync/atomic"
 
 	"fairlead.dev/internal/watchcache/object"
@@ -20,6 +21,7 @@ type Index struct {
 }
 
 type indexed struct {
+	// value is one string for all objects that have it, and not a part of one object's JSON, which would stay in memory.
 	value  string
 	key    string
 	object *object.Object
@@ -48,8 +50,20 @@ func (x *Index) set(o *object.Object) {
 		return // no list that might hold it gets as far as to look it up
 	}
 	if value, ok := x.dim.Value(o); ok {
-		x.tree.Set(indexed{value, o.Key(), o})
+		x.tree.Set(indexed{x.own(value), o.Key(), o})
 	}
+}
+
+// own returns the index's own copy of a value.
+func (x *Index) own(value string) (own string) {
+	x.tree.Ascend(indexed{value: value}, func(first indexed) bool {
+		own = first.value
+		return false
+	})
+	if own != value {
+		own = strings.Clone(value)
+	}
+	return own
 }
 
 func (x *Index) apply(before, after *object.Object) {
