@@ -167,7 +167,8 @@ func TestResourcePoolStatus(t *testing.T) {
 	}
 	get := controlplanetest.Getter(t, cp.Config())
 	awaitMetric(t, get, `workqueue_retries_total{name="resourcepoolstatusrequest"} 5`)
-	awaitMetric(t, get, `workqueue_depth{name="resourcepoolstatusrequest"} 0`)
+	// It waits for its expiry then, as the answered one does.
+	awaitMetric(t, get, `controller_runtime_reconcile_total{controller="resourcepoolstatusrequest",result="requeue_after"} 2`)
 	p.slice("z-1", "z", "z", 1, 2, device("gpu-1"))
 	if _, err := p.ask("two", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "gpu.example.com", Limit: ptr.To(int32(2))}); err != nil {
 		t.Fatal(err)
