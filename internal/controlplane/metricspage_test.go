@@ -140,7 +140,7 @@ scrape_configs:
 
 or set the mixin's selectors (` + "`kubeSchedulerSelector`, `kubeControllerManagerSelector`" + `) to the one job. A scheduler or controllers in a
 process of their own (` + "`fairlead scheduler`, `fairlead controllers`" + `) serve their families with ` + "`--secure-port=10259`" + ` or ` + "`10257`" + `,
-to the same users.
+to the same users. So does ` + "`fairlead nodes`" + ` with ` + "`--secure-port=10260`" + ` for its node groups.
 
 ## /metrics
 
