@@ -103,7 +103,7 @@ func TestParse(t *testing.T) {
 	if names := fmt.Sprint(o.loads[0].name, " ", o.loads[1].name); names != "create get" {
 		t.Errorf("loads in the order %s", names)
 	}
-	for _, bad := range []string{"-loads x", "-against y", "-pods 150", "-pods 100 -nodes 200", "-replicas 10 -rolled 20", "-beats 10", "-rounds 0", "-o xml", "more"} {
+	for _, bad := range []string{"-loads x", "-against y", "-pods 150", "-pods 100 -nodes 200", "-replicas 10 -rolled 20", "-beats 10", "-claims 1601", "-rounds 0", "-o xml", "more"} {
 		if _, err := parse(strings.Fields(bad)); err == nil || errors.Is(err, flag.ErrHelp) {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -112,7 +112,7 @@ func TestParse(t *testing.T) {
 
 // Loads of whole control planes have one of their own for each number of nodes.
 func TestActs(t *testing.T) {
-	for names, want := range map[string]string{"all": "0:15", "cluster": "50:4 200:1 1000:1", "get,rollout,wide": "0:1 50:1 200:1"} {
+	for names, want := range map[string]string{"all": "0:15", "cluster": "50:4 200:1 1000:1", "schedulers": "200:2", "wide,plain": "200:1 200:1", "get,rollout,wide": "0:1 50:1 200:1"} {
 		picked, err := selectLoads(names)
 		if err != nil {
 			t.Fatal(err)

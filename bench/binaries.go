@@ -25,6 +25,7 @@ func (b *binaries) register(f *flag.FlagSet) {
 func (b *binaries) find(ctx context.Context, dir string, o *options) error {
 	ours := slices.ContainsFunc(o.peers, func(p peer) bool { return p.name == "fairlead" })
 	theirs := slices.ContainsFunc(o.peers, func(p peer) bool { return p.name == "kube-apiserver" })
+	alone := slices.ContainsFunc(o.loads, func(l load) bool { return !l.below })
 	whole := slices.ContainsFunc(o.loads, func(l load) bool { return l.nodes != nil })
 	for _, x := range []struct {
 		path       *string
@@ -32,9 +33,9 @@ func (b *binaries) find(ctx context.Context, dir string, o *options) error {
 		from, name string
 	}{
 		{&b.fairlead, ours || whole, "..", "fairlead"}, // kube-apiserver's cluster needs its simulated nodes
-		{&b.kubeAPIServer, theirs, "../compat", "kube-apiserver"},
-		{&b.etcd, theirs || o.layout.Members > 0, "../compat", "etcd"},
-		{&b.kubeControllerManager, theirs && whole, "../compat", "kube-controller-manager"},
+		{&b.kubeAPIServer, theirs && alone, "../compat", "kube-apiserver"},
+		{&b.etcd, theirs && alone || o.layout.Members > 0, "../compat", "etcd"},
+		{&b.kubeControllerManager, theirs && alone && whole, "../compat", "kube-controller-manager"},
 		{&b.kubeScheduler, theirs && whole, "../compat", "kube-scheduler"},
 	} {
 		if *x.path != "" || !x.needed {

@@ -12,5 +12,6 @@
 // objects: a load with a failed request has no figure.
 //
 // The loads called cluster measure whole control planes: a Deployment's life, with
-// controllers, a scheduler and simulated nodes beside the server.
+// controllers, a scheduler and simulated nodes beside the server. Those called schedulers measure
+// schedulers alone, on a server of Fairlead.
 package main

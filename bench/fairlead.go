@@ -20,6 +20,13 @@ func startFairlead(b *binaries, dir string, l layout) (*server, error) {
 	if l.nodes > 0 {
 		args = []string{"up", "--nodes", strconv.Itoa(l.nodes)}
 	}
+	if l.below {
+		devices, err := writeDevices(dir)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--scheduler=false", "--devices", devices)
+	}
 	args = append(args, "--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0")
 	if l.Members > 0 {
 		processes, store, err := startEtcd(b, dir, l.Members)

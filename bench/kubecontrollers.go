@@ -7,6 +7,9 @@ import (
 	"strconv"
 )
 
+// kubeComponent are the flags of kube-controller-manager and kube-scheduler.
+var kubeComponent = []string{"--leader-elect=false", "--secure-port=0", "--kube-api-qps=100000", "--kube-api-burst=100000"}
+
 // startKubeControllers runs kube-controller-manager and kube-scheduler with their defaults
 // except three: no leader election, the administrator's credentials for all controllers,
 // and no limit on requests, where the defaults are 20 and 50 a second. A Fairlead process
@@ -23,7 +26,7 @@ current-context: x
 	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
 		return err
 	}
-	shared := []string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port=0", "--kube-api-qps=100000", "--kube-api-burst=100000"}
+	shared := append([]string{"--kubeconfig", kubeconfig}, kubeComponent...)
 	for _, x := range []struct {
 		path string
 		args []string

@@ -16,6 +16,8 @@ type layout struct {
 	Members int `json:"members"`
 	// nodes is the number of simulated nodes of a whole control plane; 0 for the API alone.
 	nodes int
+	// below reports whether its scheduler is another process, and its nodes have devices.
+	below bool
 }
 
 func (l layout) check(loads []load) error {
@@ -35,8 +37,8 @@ func (l layout) check(loads []load) error {
 	return nil
 }
 
-func (l layout) with(nodes int) layout {
-	l.nodes = nodes
+func (l layout) with(a act) layout {
+	l.nodes, l.below = a.nodes, a.below
 	return l
 }
 

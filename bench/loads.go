@@ -14,6 +14,8 @@ type load struct {
 	pods bool
 	// asked: it runs only if it is named, since it takes long.
 	asked bool
+	// below reports whether the peers are schedulers on a server of Fairlead.
+	below bool
 	// nodes is how many simulated nodes it needs, and with them controllers and a
 	// scheduler; nil for a load of the API server alone.
 	nodes func(s *sizes) int
@@ -45,9 +47,12 @@ var loads = []load{
 	{name: "namespace", nodes: hosts, run: emptied},
 	{name: "wide", nodes: func(s *sizes) int { return s.WideHosts }, run: wide},
 	{name: "leases", nodes: func(s *sizes) int { return s.Beating }, run: leases},
+	{name: "plain", below: true, nodes: scheduledHosts, run: plain},
+	{name: "claims", below: true, nodes: scheduledHosts, run: claims},
 }
 
-func hosts(s *sizes) int { return s.Hosts }
+func hosts(s *sizes) int          { return s.Hosts }
+func scheduledHosts(s *sizes) int { return s.ScheduledHosts }
 
 func loadNames() []string {
 	var names []string
@@ -63,7 +68,9 @@ func selectLoads(names string) ([]load, error) {
 	case "all":
 		return slices.DeleteFunc(slices.Clone(loads), func(l load) bool { return l.asked || l.nodes != nil }), nil
 	case "cluster":
-		return slices.DeleteFunc(slices.Clone(loads), func(l load) bool { return l.nodes == nil }), nil
+		return slices.DeleteFunc(slices.Clone(loads), func(l load) bool { return l.nodes == nil || l.below }), nil
+	case "schedulers":
+		return slices.DeleteFunc(slices.Clone(loads), func(l load) bool { return !l.below }), nil
 	}
 	wanted := strings.Split(names, ",")
 	for _, name := range wanted {
@@ -81,9 +88,10 @@ func selectLoads(names string) ([]load, error) {
 }
 
 // act is loads that one start of a server is for: of its API alone if nodes is 0, else of
-// a whole control plane with so many nodes.
+// a whole control plane with so many nodes, or of a scheduler below one.
 type act struct {
 	nodes int
+	below bool
 	loads []load
 }
 
@@ -93,8 +101,8 @@ func acts(loads []load, s *sizes) (all []act) {
 		if l.nodes != nil {
 			nodes = l.nodes(s)
 		}
-		if len(all) == 0 || all[len(all)-1].nodes != nodes {
-			all = append(all, act{nodes: nodes})
+		if n := len(all); n == 0 || all[n-1].nodes != nodes || all[n-1].below != l.below {
+			all = append(all, act{nodes: nodes, below: l.below})
 		}
 		last := &all[len(all)-1]
 		last.loads = append(last.loads, l)

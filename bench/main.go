@@ -59,7 +59,7 @@ func main() {
 func parse(args []string) (*options, error) {
 	o := &options{sizes: small}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	names := f.String("loads", "all", "loads to run, comma-separated; all is those of the API server, cluster those with controllers, scheduler and nodes: "+strings.Join(loadNames(), ", "))
+	names := f.String("loads", "all", "loads to run, comma-separated; all is those of the API server, cluster those with controllers, scheduler and nodes, schedulers those of schedulers on a server of Fairlead: "+strings.Join(loadNames(), ", "))
 	against := f.String("against", "fairlead,kube-apiserver", "servers to run, comma-separated")
 	full := f.Bool("full", false, "the sizes of the goals: 10,000 pods, 2,000 nodes; the other sizes can still be set")
 	f.IntVar(&o.rounds, "rounds", 3, "how often each server has its turn")

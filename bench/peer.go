@@ -20,15 +20,21 @@ type peer struct {
 	// run starts it with an empty store in dir and returns at once: its API alone, or, with
 	// nodes, a whole control plane and so many of them.
 	run func(b *binaries, dir string, l layout) (*server, error)
+	// scheduler is the name of its scheduler, and schedule runs that alone.
+	scheduler string
+	schedule  func(b *binaries, dir, kubeconfig string) (*process, error)
 }
 
 var peers = []peer{
-	{"fairlead", "its controllers, scheduler and nodes", startFairlead},
-	{"kube-apiserver", "kube-controller-manager and kube-scheduler", startKubeAPIServer},
+	{"fairlead", "its controllers, scheduler and nodes", startFairlead, "fairlead scheduler", scheduleFairlead},
+	{"kube-apiserver", "kube-controller-manager and kube-scheduler", startKubeAPIServer, "kube-scheduler", scheduleKube},
 }
 
 func (p *peer) label(a act) string {
-	if a.nodes == 0 {
+	switch {
+	case a.below:
+		return fmt.Sprintf("%s on a server of Fairlead, %d nodes", p.scheduler, a.nodes)
+	case a.nodes == 0:
 		return p.name
 	}
 	return fmt.Sprintf("%s with %s, %d nodes", p.name, p.with, a.nodes)
@@ -54,6 +60,8 @@ type server struct {
 	members []*process
 	// players are simulated nodes that no process of the server's plays.
 	players []*process
+	// scheduler is that of a load of schedulers.
+	scheduler *process
 	// complete starts the parts that need the API, once it is ready; it may be nil.
 	complete func() error
 	// admin returns an administrator's credentials, once the server is ready.
@@ -95,9 +103,18 @@ func (s *server) add(dir string, i int, start func(home, address string) (*proce
 func serverDirectory(i int) string { return fmt.Sprintf("server-%d", i) }
 
 func (s *server) stop() {
-	for _, p := range slices.Backward(slices.Concat(s.processes, s.players)) {
+	for _, p := range slices.Backward(s.all()) {
 		p.stop()
 	}
+}
+
+// all are the processes, in the order of their starts.
+func (s *server) all() []*process {
+	all := slices.Concat(s.processes, s.players)
+	if s.scheduler != nil {
+		all = append(all, s.scheduler)
+	}
+	return all
 }
 
 // cpu is the CPU time of all processes together.
@@ -150,7 +167,7 @@ func (s *server) await(ctx context.Context) error {
 
 // ended describes the end of the first process that has ended; "" while all run.
 func (s *server) ended() string {
-	for _, p := range slices.Concat(s.processes, s.players) {
+	for _, p := range s.all() {
 		select {
 		case <-p.done:
 			return fmt.Sprintf("%s has ended (%v):\n%s", p.cmd.Path, p.cmd.ProcessState, p.said())

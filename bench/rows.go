@@ -92,6 +92,12 @@ var rows = []row{
 	{"wide-nodes", spreadWide("CPU of a pod, nodes apart"), micros, 0, 0},
 	{"leases", count("leases of %d nodes: processors busy", func(s *sizes) int { return s.Beating }), cores, 0, 0.5},
 	{"leases-nodes", count("leases of %d nodes: processors busy, nodes apart", func(s *sizes) int { return s.Beating }), cores, 0, 0},
+	{"plain-rate", scheduledPlain("bound"), perSecond, 0, 0},
+	{"plain-cpu", scheduledPlain("the scheduler's CPU of a pod"), micros, 0, 0},
+	{"plain-server", scheduledPlain("the server's CPU of a pod"), micros, 0, 0},
+	{"claims-rate", scheduledClaims("bound"), perSecond, 0, 0},
+	{"claims-cpu", scheduledClaims("the scheduler's CPU of a pod"), micros, 0, 0},
+	{"claims-server", scheduledClaims("the server's CPU of a pod"), micros, 0, 0},
 }
 
 // onEtcd are the wanted ratios of servers on etcd members, where those of the table do not hold.
@@ -144,6 +150,18 @@ func doomed(what string) func(*sizes) string {
 
 func spreadWide(what string) func(*sizes) string {
 	return func(s *sizes) string { return fmt.Sprintf("%d pods on %d nodes: %s", s.Wide, s.WideHosts, what) }
+}
+
+func scheduledPlain(what string) func(*sizes) string {
+	return func(s *sizes) string {
+		return fmt.Sprintf("schedulers, %d pods on %d nodes: %s", s.Plain, s.ScheduledHosts, what)
+	}
+}
+
+func scheduledClaims(what string) func(*sizes) string {
+	return func(s *sizes) string {
+		return fmt.Sprintf("schedulers, %d pods with claims on %d nodes: %s", s.Claims, s.ScheduledHosts, what)
+	}
 }
 
 func rowOf(key string) *row {

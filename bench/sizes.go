@@ -29,6 +29,10 @@ type sizes struct {
 	Wide      int `json:"wide"`      // pods on them
 	Beating   int `json:"beating"`   // nodes whose leases are looked at
 	Beats     int `json:"beats"`     // seconds that they are looked at
+
+	ScheduledHosts int `json:"scheduledHosts"` // simulated nodes of the loads of schedulers, with devices
+	Plain          int `json:"plain"`          // pods without claims
+	Claims         int `json:"claims"`         // pods with a claim each, after them
 }
 
 // small fits a side-by-side run of three rounds into ten minutes.
@@ -36,6 +40,7 @@ var small = sizes{
 	Pods: 2000, Gets: 5000, Patches: 2000, Lists: 10, Selected: 200, Walks: 10, Streams: 20,
 	Watchers: 500, Events: 100, Nodes: 1000, Idle: 2000, PerConn: 50, Crowd: 100,
 	Hosts: 50, Replicas: 500, Rolled: 250, Doomed: 500, WideHosts: 200, Wide: 1000, Beating: 1000, Beats: 20,
+	ScheduledHosts: 200, Plain: 1000, Claims: 1000,
 }
 
 // full are the sizes for which the goals are stated.
@@ -43,6 +48,7 @@ var full = sizes{
 	Pods: 10000, Gets: 20000, Patches: 10000, Lists: 10, Selected: 500, Walks: 5, Streams: 20,
 	Watchers: 500, Events: 200, Nodes: 2000, Idle: 4000, PerConn: 50, Crowd: 1000,
 	Hosts: 100, Replicas: 2000, Rolled: 1000, Doomed: 5000, WideHosts: 1000, Wide: 10000, Beating: 10000, Beats: 30,
+	ScheduledHosts: 1000, Plain: 10000, Claims: 7500,
 }
 
 // fields are the sizes by the names of their flags.
@@ -74,6 +80,9 @@ func (s *sizes) fields() []struct {
 		{"wide-hosts", "simulated nodes of wide", &s.WideHosts},
 		{"wide", "pods of wide", &s.Wide},
 		{"beating", "simulated nodes of leases", &s.Beating},
+		{"scheduled-hosts", fmt.Sprintf("simulated nodes of plain and claims, with %d devices each", devicesPerNode), &s.ScheduledHosts},
+		{"plain", "pods of plain", &s.Plain},
+		{"claims", "pods of claims, each with a device", &s.Claims},
 		{"beats", "seconds of leases; each node renews its own every ten", &s.Beats},
 	}
 }
@@ -108,6 +117,9 @@ func (s *sizes) check() error {
 	}
 	if s.Rolled > s.Replicas {
 		return fmt.Errorf("-rolled %d: want no more than the %d replicas", s.Rolled, s.Replicas)
+	}
+	if s.Claims > s.ScheduledHosts*devicesPerNode {
+		return fmt.Errorf("-claims %d: want no more than the %d devices of the nodes", s.Claims, s.ScheduledHosts*devicesPerNode)
 	}
 	if s.Beats < 15 {
 		return fmt.Errorf("-beats %d: want 15 or more, so that each lease is renewed", s.Beats)

@@ -55,7 +55,11 @@ func turn(ctx context.Context, o *options, p peer, a act, dir string, round int,
 		return err
 	}
 	defer os.RemoveAll(dir)
-	s, err := p.run(&o.bin, dir, o.layout.with(a.nodes))
+	start := p.run
+	if a.below {
+		start = p.startBelow
+	}
+	s, err := start(&o.bin, dir, o.layout.with(a))
 	if err != nil {
 		return err
 	}
@@ -73,6 +77,11 @@ func turn(ctx context.Context, o *options, p peer, a act, dir string, round int,
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	defer b.tearDown()
+	if a.below {
+		if err := b.untilPublished(ctx); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
 	for _, l := range a.loads {
 		if err := ctx.Err(); err != nil {
 			return err

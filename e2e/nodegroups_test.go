@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -24,6 +25,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/client-go/rest"
 
 	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/nodegroups/externalgrpc"
@@ -457,4 +459,30 @@ func TestNodeGroupsFile(t *testing.T) {
 		args := append([]string{"up", "--in-memory", "--data-dir", t.TempDir()}, strings.Fields(flags)...)
 		expect(t, flags, refused(t, 2, args...), want)
 	}
+}
+
+// TestNodeGroupsMetricsOfNodes: nodes in a process of their own serve the metrics of their groups.
+func TestNodeGroupsMetricsOfNodes(t *testing.T) {
+	p := up(t, t.TempDir(), "--in-memory", "--nodes=0")
+	defer p.stop()
+	file := writeFile(t, groupsHead+"groups: [{name: one, min: 1, max: 2, pricePerHour: 0.5, template: [{}]}]\n")
+	address := "127.0.0.1:" + freePort(t)
+	port := freePort(t)
+	p.part("nodes", "--nodes=0", "--node-groups="+file, "--node-groups-address="+address, "--secure-port="+port, "--bind-address=127.0.0.1")
+	config := rest.CopyConfig(p.config())
+	config.TLSClientConfig.Insecure, config.TLSClientConfig.CAData, config.TLSClientConfig.CAFile = true, nil, ""
+	admin, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the group's node is counted", func() bool {
+		res, err := admin.Get("https://127.0.0.1:" + port + "/metrics")
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		return err == nil && strings.Contains(string(text), `fairlead_node_group_instances{group="one",state="node"} 1`) &&
+			strings.Contains(string(text), `fairlead_node_group_price_per_hour{group="one"} 0.5`)
+	})
 }

@@ -24,9 +24,9 @@
 //   - Pods that are only nominated to a node count in its requests, and are not among its pods.
 //   - APIDispatcher and APICacher are nil, as without the feature gate SchedulerAsyncAPICalls, and SignPod returns nil, as
 //     without OpportunisticBatching.
-//   - There are no placements and pod groups: a plugin that is enabled at such a point is refused, and one that calls such a
-//     method of its Handle fails with the name of the method; in its factory, the program does not start. The Less of a
-//     QueueSort, which cannot fail, must not call one.
+//   - There are no extension points of placements and pod groups: a plugin that is enabled at one is refused. One that calls PodGroupManager
+//     or another missing method of its Handle fails with the name of the method; in its factory, the program does not start. The
+//     Less of a QueueSort, which cannot fail, must not call one. SnapshotSharedLister has the PodGroups and CompositePodGroups.
 //   - An own informer per resource feeds SharedInformerFactory, beside those of the scheduler.
 //
 // # Concurrency

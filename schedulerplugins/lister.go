@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -14,19 +12,22 @@ import (
 
 // lister is the SharedLister: it reads the cluster, which does not change during a scheduling cycle.
 type lister struct {
-	cluster *scheduler.Cluster // nil before the scheduler runs
-	nodes   []fwk.NodeInfo     // of the cluster's, in their order
-	byName  map[string]*nodeInfo
+	registry *registry
+	cluster  *scheduler.Cluster // nil before the scheduler runs
+	nodes    []fwk.NodeInfo     // of the cluster's, in their order
+	byName   map[string]*nodeInfo
 }
 
 var _ fwk.SharedLister = &lister{}
 
-func (l *lister) NodeInfos() fwk.NodeInfoLister                             { return nodeLister{l} }
-func (l *lister) StorageInfos() fwk.StorageInfoLister                       { return storageLister{l} }
-func (l *lister) PodGroupStates() fwk.PodGroupStateLister                   { return noGroups{} }
-func (l *lister) PodGroups() fwk.PodGroupLister                             { return noGroupObjects{} }
-func (l *lister) CompositePodGroupStates() fwk.CompositePodGroupStateLister { return noComposites{} }
-func (l *lister) CompositePodGroups() fwk.CompositePodGroupLister           { return noCompositeObjects{} }
+func (l *lister) NodeInfos() fwk.NodeInfoLister           { return nodeLister{l} }
+func (l *lister) StorageInfos() fwk.StorageInfoLister     { return storageLister{l} }
+func (l *lister) PodGroupStates() fwk.PodGroupStateLister { return podGroupStates{l.registry} }
+func (l *lister) PodGroups() fwk.PodGroupLister           { return podGroups{l.registry} }
+func (l *lister) CompositePodGroupStates() fwk.CompositePodGroupStateLister {
+	return compositeStates{l.registry}
+}
+func (l *lister) CompositePodGroups() fwk.CompositePodGroupLister { return compositeGroups{l.registry} }
 
 // refresh updates the list of nodes if nodes came or went.
 func (l *lister) refresh() []fwk.NodeInfo {
@@ -101,25 +102,4 @@ type storageLister struct{ *lister }
 func (l storageLister) IsPVCUsedByPods(key string) bool {
 	namespace, name, _ := strings.Cut(key, "/")
 	return l.cluster != nil && l.cluster.ClaimUses[types.NamespacedName{Namespace: namespace, Name: name}] > 0
-}
-
-// The lists of pod groups, which plugins of other programs do not have here.
-type (
-	noGroups           struct{}
-	noGroupObjects     struct{}
-	noComposites       struct{}
-	noCompositeObjects struct{}
-)
-
-func (noGroups) Get(string, string) (fwk.PodGroupState, error) {
-	panic(missing("SnapshotSharedLister().PodGroupStates"))
-}
-func (noGroupObjects) Get(string, string) (*schedulingv1beta1.PodGroup, error) {
-	panic(missing("SnapshotSharedLister().PodGroups"))
-}
-func (noComposites) Get(string, string) (fwk.CompositePodGroupState, error) {
-	panic(missing("SnapshotSharedLister().CompositePodGroupStates"))
-}
-func (noCompositeObjects) Get(string, string) (*schedulingv1alpha3.CompositePodGroup, error) {
-	panic(missing("SnapshotSharedLister().CompositePodGroups"))
 }

@@ -52,15 +52,16 @@ func newRegistry(ctx context.Context, config *rest.Config, factories map[string]
 	if err != nil {
 		return nil, err
 	}
-	return &registry{
+	r := &registry{
 		factories: factories, ctx: ctx, log: slog.Default().With("component", "schedulerplugins"), config: config, clients: clients,
 		informers:  informers.NewSharedInformerFactory(clients, 0),
 		custom:     dynamicinformer.NewDynamicSharedInformerFactory(custom, 0),
 		broadcast:  events.NewBroadcaster(&events.EventSinkImpl{Interface: clients.EventsV1()}),
 		waiting:    waitingPods{newByPod[*waitingPod]()},
 		preBinding: preBinding{newByPod[*podInPreBind]()},
-		lister:     &lister{},
-	}, nil
+	}
+	r.lister = &lister{registry: r}
+	return r, nil
 }
 
 func (r *registry) recorderOf(profile string) recorder {

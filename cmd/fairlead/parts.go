@@ -169,6 +169,7 @@ func newNodes() *cobra.Command {
 	var listen string
 	var made nodeFlags
 	var election partflags.Elect
+	var endpoints partflags.Endpoints
 	var log logflags.Flags
 	cmd := &cobra.Command{
 		Use:   "nodes",
@@ -214,8 +215,12 @@ func newNodes() *cobra.Command {
 			if o.Listener, o.Endpoint, err = listenKubelets(listen); err != nil {
 				return err
 			}
+			apart := controlplane.Apart{Elect: elect}
+			if apart.Endpoints, err = endpoints.Listen(&log); err != nil {
+				return err
+			}
 			return runPart(cmd, "Nodes", config, &log, func(ctx context.Context) error {
-				return controlplane.RunNodes(ctx, config, o, groups, controlplane.Apart{Elect: elect})
+				return controlplane.RunNodes(ctx, config, o, groups, apart)
 			})
 		},
 	}
@@ -226,6 +231,7 @@ func newNodes() *cobra.Command {
 	cmd.Flags().StringSliceVar(&families, "ip-families", []string{"IPv4"}, "IP families of the nodes and their pods, the primary one first, such as IPv4,IPv6 (those of fairlead up are the families of --service-cluster-ip-range)")
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
+	endpoints.Register(cmd.Flags(), 10260)
 	log.Register(cmd.Flags())
 	cmd.AddCommand(newNodesScale(), newNodesGroups())
 	return cmd

@@ -128,7 +128,7 @@ func apart(ctx context.Context, config *rest.Config, a Apart, name string, part 
 	s := clientSide{
 		wire:     func(string) (*client.Client, error) { return c, nil },
 		log:      slog.New(outageLog{slog.Default().Handler()}),
-		settings: settings{caBundle: cabundle.Fixed(ca)},
+		settings: settings{caBundle: cabundle.Fixed(ca), pools: metrics.pools},
 		elect:    a.Elect,
 	}
 	if a.API.Enabled(gateElections) {
@@ -337,7 +337,9 @@ func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options,
 
 // RunNodes runs simulated nodes, and node groups if they are not nil, against any Kubernetes API server until ctx ends.
 func RunNodes(ctx context.Context, config *rest.Config, o node.Options, groups *nodegroups.Options, a Apart) error {
-	return apart(ctx, config, a, "nodes", func(ctx context.Context, s clientSide, _ partMetrics) error { return s.nodes(ctx, o, groups) })
+	return apart(ctx, config, a, "nodes", func(ctx context.Context, s clientSide, m partMetrics) error {
+		return s.nodes(ctx, o, m.of(groups))
+	})
 }
 
 // caBundle is config's CA for the server; nil if it trusts the system's CAs or skips

@@ -73,6 +73,7 @@ type settings struct {
 	ranges    Ranges
 	// evictions outlives the controllers.
 	evictions *devicetainteviction.Memory
+	pools     *resourcepoolstatusrequest.Metrics
 }
 
 // hasTaintRules reports whether there are DeviceTaintRules.
@@ -157,7 +158,7 @@ var builtins = []entry{
 		return resourceclaim.New(env, resourceclaim.Options{Groups: hasGroups(s.api), GroupClaims: hasGroupClaims(s.api)})
 	}},
 	{"resourcepoolstatusrequest", "resourcepoolstatusrequest-controller", func(env controller.Env, s settings) controller.Runner {
-		return resourcepoolstatusrequest.New(env, resourcepoolstatusrequest.Options{NoRules: !s.hasTaintRules()})
+		return resourcepoolstatusrequest.New(env, resourcepoolstatusrequest.Options{NoRules: !s.hasTaintRules(), Metrics: s.pools})
 	}},
 	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
 	{"rootca", "root-ca-cert-publisher", func(env controller.Env, s settings) controller.Runner {

@@ -421,6 +421,7 @@ func (cp *ControlPlane) clientSide() (clientSide, error) {
 			ranges: cp.options.Ranges,
 
 			evictions: &cp.evictions,
+			pools:     cp.measured.pools,
 		},
 	}
 	if hasElections(cp.options.API) {

@@ -3,6 +3,7 @@ package controlplane_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -41,11 +42,15 @@ func startGangs(t testing.TB, nodes int, controllers ...string) *gangs {
 // startGangsWith is startGangs with other options.
 func startGangsWith(t testing.TB, nodes int, o controlplane.Options) *gangs {
 	t.Helper()
-	o.Scheduler, o.Nodes = true, nodes
+	program := os.Getenv(kubeScheduler)
+	o.Scheduler, o.Nodes = program == "", nodes
 	if o.API.Gates == nil {
 		o.API = gangsAPI(t)
 	}
 	cp := controlplanetest.Start(t, o)
+	if program != "" {
+		runKubeScheduler(t, program, cp.KubeconfigPath(), o.API)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	g := &gangs{controlplanetest.Clientset(t, cp), ctx, cp.Config()}

@@ -3,6 +3,7 @@ package controlplane_test
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,9 +83,15 @@ func (p *player) play(verb string, args []string) {
 	case "composite":
 		p.composite(args[0], args[1], options(args[2:]))
 	case "condition":
-		p.condition(args[0], metav1.ConditionStatus(args[1]), strings.Join(args[2:], " "))
+		text := strings.Join(args[2:], " ")
+		if os.Getenv(kubeScheduler) != "" {
+			text = ""
+		}
+		p.condition(args[0], metav1.ConditionStatus(args[1]), text)
 	case "event":
-		p.event(args[0], strings.Join(args[1:], " "))
+		if os.Getenv(kubeScheduler) == "" {
+			p.event(args[0], strings.Join(args[1:], " "))
+		}
 	case "pod":
 		p.member(args[0], options(args[1:]))
 	case "budget":

@@ -21,6 +21,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -47,9 +48,11 @@ func TestMetricsPage(t *testing.T) {
 	defer plugin.up()()
 	v := &vault{T: t, file: filepath.Join(t.TempDir(), "encryption.yaml"), options: controlplane.Options{Encryption: controlplane.Encryption{Reloads: true}}}
 	v.configure(plugin.config())
+	api := gangsAPI(t, "DRAResourcePoolStatus")
+	api.Asked = append(api.Asked, resourcev1alpha3.SchemeGroupVersion.WithResource("resourcepoolstatusrequests"))
 	cp := controlplanetest.Start(t, controlplane.Options{
 		Controllers: controlplane.ControllerNames(), Scheduler: true, Nodes: 1, Trace: trace.New(trace.Options{}),
-		Limits: controlplane.Limits{MaxBodyBytes: maxBody}, MemoryLimit: 1 << 40, Encryption: v.options.Encryption, API: gangsAPI(t),
+		Limits: controlplane.Limits{MaxBodyBytes: maxBody}, MemoryLimit: 1 << 40, Encryption: v.options.Encryption, API: api,
 		NodeGroups: twoGroups(t),
 	})
 	v.configure(plugin.config() + "# again\n")
@@ -59,6 +62,7 @@ func TestMetricsPage(t *testing.T) {
 	runDeployment(t, c)
 	failToSchedule(t, c)
 	preemptGroup(t, cp)
+	(&pools{t, controlplanetest.Clientset(t, cp), t.Context()}).failToAnswer()
 	failHandshake(t, cp)
 	loseAPIService(t, c)
 	exceedLimit(t, cp.Config(), maxBody)
@@ -77,7 +81,7 @@ func TestMetricsPage(t *testing.T) {
 		_, text := get("/metrics") // until the test's context ends
 		readFamilies(families, text)
 		missing = slices.ContainsFunc([]string{
-			"fairlead_node_group_creation_duration_seconds", "fairlead_node_group_failures_total",
+			"resourcepoolstatusrequest_controller_request_processing_errors_total", "fairlead_node_group_creation_duration_seconds", "fairlead_node_group_failures_total",
 			"fairlead_event_hop_duration_seconds", "apiserver_watch_events_dispatch_duration_seconds", "workqueue_work_duration_seconds",
 			"controller_runtime_reconcile_total", "apiserver_watch_events_sizes", "aggregator_unavailable_apiservice_total", "fairlead_config_reloads_total",
 		}, func(name string) bool { return families[name] == nil })
@@ -136,7 +140,7 @@ scrape_configs:
 
 or set the mixin's selectors (` + "`kubeSchedulerSelector`, `kubeControllerManagerSelector`" + `) to the one job. A scheduler or controllers in a
 process of their own (` + "`fairlead scheduler`, `fairlead controllers`" + `) serve their families with ` + "`--secure-port=10259`" + ` or ` + "`10257`" + `,
-to the same users.
+to the same users. So does ` + "`fairlead nodes`" + ` with ` + "`--secure-port=10260`" + ` for its node groups.
 
 ## /metrics
 
@@ -216,6 +220,8 @@ var origins = map[string]string{
 	"fairlead":           "Fairlead",
 	"kubernetes":         "kube-apiserver",
 	"workqueue":          "kube-controller-manager",
+
+	"resourcepoolstatusrequest_controller": "kube-controller-manager",
 }
 
 func origin(name string) string {

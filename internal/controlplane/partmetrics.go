@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"fairlead.dev/client"
+	"fairlead.dev/internal/controllers/resourcepoolstatusrequest"
 	"fairlead.dev/internal/nodegroups"
 	"fairlead.dev/scheduler"
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,16 +14,19 @@ type partMetrics struct {
 	requests  *client.Metrics
 	scheduler *scheduler.Metrics
 	groups    *nodegroups.Metrics
+	pools     *resourcepoolstatusrequest.Metrics
 }
 
 func newPartMetrics() partMetrics {
-	return partMetrics{client.NewMetrics(), scheduler.NewMetrics(), nodegroups.NewMetrics()}
+	return partMetrics{client.NewMetrics(), scheduler.NewMetrics(), nodegroups.NewMetrics(), resourcepoolstatusrequest.NewMetrics()}
 }
 
 // register registers the metrics of the parts that o asks for.
 func (m partMetrics) register(o Options, reg *prometheus.Registry) error {
-	if err := reg.Register(m.requests); err != nil {
-		return err
+	for _, c := range []prometheus.Collector{m.requests, m.pools} {
+		if err := reg.Register(c); err != nil {
+			return err
+		}
 	}
 	if o.Scheduler {
 		if err := reg.Register(m.scheduler); err != nil {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +24,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/controlplane/controlplanetest"
 	"fairlead.dev/internal/resource/gates"
+	"fairlead.dev/trace"
 )
 
 // poolStatusAPI is the API with ResourcePoolStatusRequests, and other features.
@@ -109,7 +112,7 @@ func counts(s resourcev1alpha3.PoolStatus) [5]int32 {
 
 // TestResourcePoolStatus asks for the state of pools of devices: some allocated, some tainted, some shared.
 func TestResourcePoolStatus(t *testing.T) {
-	cp := controlplanetest.Start(t, controlplane.Options{API: poolStatusAPI(t), Controllers: []string{"resourcepoolstatusrequest"}})
+	cp := controlplanetest.Start(t, controlplane.Options{API: poolStatusAPI(t), Controllers: []string{"resourcepoolstatusrequest"}, Trace: trace.New(trace.Options{})})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	p := &pools{t, controlplanetest.Clientset(t, cp), ctx}
@@ -157,21 +160,30 @@ func TestResourcePoolStatus(t *testing.T) {
 		t.Errorf("conditions: %+v", c)
 	}
 
-	// A request for all pools waits for the slices that are missing.
+	// While slices are missing, a request for all pools is tried six times, and again when it is changed.
 	p.slice("z-0", "z", "z", 1, 2, device("gpu-0"))
 	if _, err := p.ask("all", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "gpu.example.com"}); err != nil {
 		t.Fatal(err)
 	}
+	get := controlplanetest.Getter(t, cp.Config())
+	awaitMetric(t, get, `workqueue_retries_total{name="resourcepoolstatusrequest"} 5`)
+	// It waits for its expiry then, as the answered one does.
+	awaitMetric(t, get, `controller_runtime_reconcile_total{controller="resourcepoolstatusrequest",result="requeue_after"} 2`)
+	p.slice("z-1", "z", "z", 1, 2, device("gpu-1"))
 	if _, err := p.ask("two", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "gpu.example.com", Limit: ptr.To(int32(2))}); err != nil {
 		t.Fatal(err)
 	}
 	if s := p.answered("two").Status; *s.PoolCount != 3 || len(s.Pools) != 2 || s.Pools[0].PoolName != "node-a" || s.Pools[1].PoolName != "shared" {
 		t.Errorf("two of three pools: %+v", s)
 	}
-	if r, err := p.ResourceV1alpha3().ResourcePoolStatusRequests().Get(ctx, "all", metav1.GetOptions{}); err != nil || r.Status != nil {
-		t.Errorf("an incomplete pool: %+v, %v", r.Status, err)
+	r, err := p.ResourceV1alpha3().ResourcePoolStatusRequests().Get(ctx, "all", metav1.GetOptions{})
+	if err != nil || r.Status != nil {
+		t.Fatalf("given up: %+v, %v", r.Status, err)
 	}
-	p.slice("z-1", "z", "z", 1, 2, device("gpu-1"))
+	r.Labels = map[string]string{"again": "true"}
+	if _, err := p.ResourceV1alpha3().ResourcePoolStatusRequests().Update(ctx, r, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	all := p.answered("all").Status
 	if *all.PoolCount != 3 || counts(all.Pools[2]) != [5]int32{2, 2, 0, 0, 2} {
 		t.Errorf("all: %+v", all)
@@ -184,6 +196,55 @@ func TestResourcePoolStatus(t *testing.T) {
 		t.Errorf("shared capacity: %+v", c)
 	}
 	p.refused(a)
+
+	for _, family := range []string{"requests_processed_total", "request_processing_duration_seconds_count"} {
+		awaitMetric(t, get, `resourcepoolstatusrequest_controller_`+family+`{driver_name="gpu.example.com"} 3`)
+	}
+	if _, text := get("/metrics"); strings.Contains(text, "request_processing_errors_total") {
+		t.Error("errors are counted without any")
+	}
+	p.failToAnswer()
+	for code := http.StatusOK; code == http.StatusOK; { // until the test's context ends
+		_, text := get("/metrics")
+		if strings.Contains(text, "resourcepoolstatusrequest_controller_request_processing_errors_total{driver_name=\"none.example.com\"} ") {
+			break
+		}
+	}
+}
+
+// failToAnswer refuses the answers about a driver, and asks for one.
+func (p *pools) failToAnswer() {
+	p.Helper()
+	if _, err := p.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(p.ctx, &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "answers"}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Update}, Rule: admissionv1.Rule{APIGroups: []string{"resource.k8s.io"}, APIVersions: []string{"*"}, Resources: []string{"resourcepoolstatusrequests/status"}}}}}},
+			Validations: []admissionv1.Validation{{Expression: "object.spec.driver != 'none.example.com'"}},
+		},
+	}, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	if _, err := p.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(p.ctx, &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "answers"},
+		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "answers", ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
+	}, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	if _, err := p.ask("none", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "none.example.com"}); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// awaitMetric waits until the server has a sample.
+func awaitMetric(t *testing.T, get func(string, ...string) (int, string), sample string) {
+	t.Helper()
+	for code := http.StatusOK; code == http.StatusOK; { // until the test's context ends
+		var text string
+		if code, text = get("/metrics"); strings.Contains(text, "\n"+sample+"\n") {
+			return
+		}
+	}
+	t.Fatalf("there is no %s", sample)
 }
 
 // shareIDs are those of the claims that share a device.
