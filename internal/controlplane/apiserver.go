@@ -226,18 +226,15 @@ func (c credentials) frontProxy() (*tls.Certificate, error) {
 // withoutVersions returns the resources without the versions.
 func withoutVersions(all []*resource.Resource, disabled []schema.GroupVersion) (rest []*resource.Resource) {
 	for _, row := range all {
-		left := slices.DeleteFunc(slices.Clone(row.Versions), func(v resource.Version) bool {
-			return slices.Contains(disabled, schema.GroupVersion{Group: row.Group, Version: v.Name})
-		})
-		if len(left) == 0 {
-			continue
+		shorter := *row
+		shorter.Restrict(func(v resource.Version) bool { return !slices.Contains(disabled, row.GVR(v.Name).GroupVersion()) })
+		switch len(shorter.Versions) {
+		case 0:
+		case len(row.Versions):
+			rest = append(rest, row)
+		default:
+			rest = append(rest, &shorter)
 		}
-		if len(left) < len(row.Versions) {
-			shorter := *row
-			shorter.Versions = left
-			row = &shorter
-		}
-		rest = append(rest, row)
 	}
 	return rest
 }
