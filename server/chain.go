@@ -85,6 +85,9 @@ func (c *serving) serve() error {
 	if answered, err := c.AuthorizeRequest(); answered || err != nil {
 		return err
 	}
+	if err := c.s.cfg.Barrier.Check(&c.Info, c.User); err != nil {
+		return err
+	}
 	if to := c.findPeer(); to != nil {
 		if c.Info.Verb == "watch" { // whose beginning this server does not see
 			c.Seat.Leave()

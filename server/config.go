@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/barrier"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/subresource"
@@ -62,6 +63,9 @@ type Config struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Redirects has, for an address of a webhook or another API server (host and port), the address to dial in its place.
 	Redirects map[string]string
+
+	// Barrier, if set, refuses writes of resources whose StorageVersions are not registered yet.
+	Barrier *barrier.Barrier
 
 	// Others, if set, are servers that this one passes requests on to.
 	Others Others

@@ -26,6 +26,7 @@ import (
 	"fairlead.dev/internal/server/auth/rbac"
 	"fairlead.dev/internal/server/auth/review"
 	"fairlead.dev/internal/server/auth/token"
+	"fairlead.dev/internal/server/barrier"
 	"fairlead.dev/internal/server/componentmetrics"
 	"fairlead.dev/internal/server/discovery"
 	"fairlead.dev/internal/server/extension"
@@ -67,6 +68,8 @@ type served struct {
 	// handshakeErrors counts failed TLS handshakes.
 	handshakeErrors prometheus.Counter
 	connections     *connections.Limit
+	// barrier is nil if StorageVersions are not registered.
+	barrier *barrier.Barrier
 	// flows is nil if FlowSchemas are not served.
 	flows *flows.Flows
 }
@@ -94,6 +97,7 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 		stores = append(stores, s.Writable)
 	}
 	parts := newPartMetrics()
+	writes := newBarrier(o.API, resources)
 	handshakeErrors, conns := newHandshakeErrors(), connections.NewLimit(o.HTTP.MaxConnections)
 	c := server.Config{
 		Store:         store,
@@ -102,6 +106,7 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 		Discovery:     kinds,
 		OpenAPI:       schemas,
 		CBOR:          o.CBOR,
+		Barrier:       writes,
 		NoWatchList:   !o.API.Enabled("WatchList"),
 		EventTTL:      o.EventTTL,
 		Local:         local,
@@ -165,7 +170,9 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 				addressResource: func(ctx context.Context, _ storage.Revision) { addresses.run(ctx) },
 			}
 			c.Others = services
-			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(o.fairness(), o.API.Enabled(serverLeaseGate), hasElections(o.API), services.Registered)...)
+			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(hooks{
+				fairness: o.fairness(), leased: o.API.Enabled(serverLeaseGate), elects: hasElections(o.API), writes: writes, registered: services.Registered,
+			})...)
 			return nil
 		},
 	}
@@ -179,7 +186,7 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 	if err != nil {
 		return served{}, err
 	}
-	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter, measured: parts, handshakeErrors: handshakeErrors, connections: conns}
+	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, barrier: writes, meter: meter, measured: parts, handshakeErrors: handshakeErrors, connections: conns}
 	if o.servesFlows() {
 		api.flows = flows.New(flows.Options{Server: s, Log: o.Log})
 	}

@@ -7,7 +7,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1alpha1 "k8s.io/api/admissionregistration/v1alpha1"
 	admissionregistrationv1beta1 "k8s.io/api/admissionregistration/v1beta1"
-	internalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	certificatesv1alpha1 "k8s.io/api/certificates/v1alpha1"
 	certificatesv1beta1 "k8s.io/api/certificates/v1beta1"
@@ -40,7 +39,7 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 	for _, add := range []func(*runtime.Scheme) error{ // served on request
 		admissionregistrationv1alpha1.AddToScheme, admissionregistrationv1beta1.AddToScheme,
 		certificatesv1alpha1.AddToScheme, certificatesv1beta1.AddToScheme,
-		coordinationv1alpha2.AddToScheme, coordinationv1beta1.AddToScheme, internalv1alpha1.AddToScheme,
+		coordinationv1alpha2.AddToScheme, coordinationv1beta1.AddToScheme,
 		networkingv1beta1.AddToScheme,
 		resourcev1alpha3.AddToScheme, resourcev1beta1.AddToScheme, resourcev1beta2.AddToScheme,
 		schedulingv1alpha3.AddToScheme, storagev1beta1.AddToScheme, migrationv1beta1.AddToScheme,
