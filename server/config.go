@@ -15,7 +15,6 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
-	"fairlead.dev/internal/server/barrier"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/subresource"
@@ -64,8 +63,8 @@ type Config struct {
 	// Redirects has, for an address of a webhook or another API server (host and port), the address to dial in its place.
 	Redirects map[string]string
 
-	// Barrier, if set, refuses writes of resources whose StorageVersions are not registered yet.
-	Barrier *barrier.Barrier
+	// Precondition, if set, is called for each authorized request, which is answered by its error.
+	Precondition func(Attributes) error
 
 	// Others, if set, are servers that this one passes requests on to.
 	Others Others

@@ -106,7 +106,6 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 		Discovery:     kinds,
 		OpenAPI:       schemas,
 		CBOR:          o.CBOR,
-		Barrier:       writes,
 		NoWatchList:   !o.API.Enabled("WatchList"),
 		EventTTL:      o.EventTTL,
 		Local:         local,
@@ -175,6 +174,9 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 			})...)
 			return nil
 		},
+	}
+	if writes != nil {
+		c.Precondition = writes.Check
 	}
 	if recorded != nil {
 		c.TracerProvider = recorded

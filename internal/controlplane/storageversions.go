@@ -28,8 +28,8 @@ func hasStorageVersions(api gates.API) bool {
 }
 
 const (
-	// registrationAttempts are made for each StorageVersion in a round, registrationPause apart. A conflict with another server
-	// is none.
+	// registrationAttempts are made for each StorageVersion in a round, registrationPause apart. Conflicts with other servers do
+	// not count.
 	registrationAttempts = 3
 	registrationPause    = time.Second
 	// registrationEvery is the time between two rounds, which repair StorageVersions that others have changed.
@@ -96,8 +96,8 @@ func (r *registration) close() {
 	<-r.done
 }
 
-// run registers the StorageVersions until ctx ends. The Lease is there before: a StorageVersion is deleted if its servers have
-// none.
+// run registers the StorageVersions until ctx ends. The Lease is there before, because the report of a server
+// without one is removed.
 func (r *registration) run(ctx context.Context) {
 	defer close(r.done)
 	r.awaitLease(ctx)

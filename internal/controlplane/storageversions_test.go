@@ -50,7 +50,7 @@ func versionsAPI(t *testing.T, served bool) gates.API {
 	return api
 }
 
-// TestStorageVersions: when Start returns, each stored kind has a StorageVersion with the server's entry, and nothing waits. Every
+// TestStorageVersions: when Start returns, each stored kind has a StorageVersion with the server's entry, and writes pass. Every
 // ten minutes the server repairs them, and leaves right ones alone.
 func TestStorageVersions(t *testing.T) {
 	dir, api := t.TempDir(), versionsAPI(t, true)
@@ -294,9 +294,9 @@ func TestStorageVersionsOfOthers(t *testing.T) {
 	}
 
 	// An entry without a Lease, and one with the Lease of a server that is no kube-apiserver, go.
-	report("core.secrets", entry("older", "v1"), entry("none", "v2"), entry("stranger", "v1"))
+	report("core.secrets", entry("older", "v1"), entry("ended", "v2"), entry("stranger", "v1"))
 	has("core.secrets", "v1", own, "older")
-	report("core.things", entry("none", "v1"))
+	report("core.things", entry("ended", "v1"))
 	waittest.Gone(t, versions, "core.things")
 	// Entries that differ.
 	report("core.pods", entry("older", "v0"), entry("same", "v1"))

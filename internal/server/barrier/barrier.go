@@ -11,7 +11,6 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/auth"
-	"fairlead.dev/internal/server/request"
 )
 
 // A Barrier refuses writes of resources that are not registered yet. Make it with New.
@@ -25,7 +24,7 @@ type Barrier struct {
 	}
 }
 
-// New returns the barrier of a server of built-in resources. None is registered.
+// New returns the barrier of a server of built-in resources. All its resources wait.
 func New(rows []*resource.Resource) *Barrier {
 	b := &Barrier{reports: reports(rows)}
 	b.mu.waiting = map[schema.GroupResource]error{}
@@ -60,12 +59,12 @@ func (b *Barrier) Lift() { b.lifted.Store(true) }
 // Lifted reports whether all requests pass.
 func (b *Barrier) Lifted() bool { return b.lifted.Load() }
 
-// Check returns an error for a request of a user that has to wait. A nil Barrier has none.
-func (b *Barrier) Check(in *request.Info, user *auth.User) error {
-	if b == nil || b.Lifted() || passes(in, user) {
+// Check returns an error for a request that has to wait.
+func (b *Barrier) Check(a auth.Attributes) error {
+	if b.Lifted() || passes(a) {
 		return nil
 	}
-	gr := schema.GroupResource{Group: in.Group, Resource: in.Resource}
+	gr := schema.GroupResource{Group: a.Group, Resource: a.Resource}
 	b.mu.Lock()
 	err, waits := b.mu.waiting[gr]
 	b.mu.Unlock()
@@ -76,16 +75,16 @@ func (b *Barrier) Check(in *request.Info, user *auth.User) error {
 }
 
 // passes reports whether a request passes whatever its resource waits for.
-func passes(in *request.Info, user *auth.User) bool {
+func passes(a auth.Attributes) bool {
 	switch {
-	case !in.IsResource, in.Verb == "get", in.Verb == "list", in.Verb == "watch":
+	case !a.IsResource, a.Verb == "get", a.Verb == "list", a.Verb == "watch":
 		return true
-	case in.Group == "internal.apiserver.k8s.io":
-		return in.Resource == "storageversions"
-	case in.Group == "coordination.k8s.io":
-		return in.Resource == "leases" && in.Namespace == metav1.NamespaceSystem
-	case in.Group == "":
-		return in.Resource == "namespaces" && in.Verb == "create" && user.Name == "system:apiserver" && user.InGroup(auth.MastersGroup)
+	case a.Group == "internal.apiserver.k8s.io":
+		return a.Resource == "storageversions"
+	case a.Group == "coordination.k8s.io":
+		return a.Resource == "leases" && a.Namespace == metav1.NamespaceSystem
+	case a.Group == "":
+		return a.Resource == "namespaces" && a.Verb == "create" && a.User.Name == "system:apiserver" && a.User.InGroup(auth.MastersGroup)
 	}
 	return false
 }
