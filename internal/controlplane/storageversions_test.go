@@ -109,9 +109,12 @@ func TestStorageVersions(t *testing.T) {
 			"autoscaling.horizontalpodautoscalers":                   "autoscaling/v2 [autoscaling/v2 autoscaling/v1] [autoscaling/v2 autoscaling/v1]",
 			"internal.apiserver.k8s.io.storageversions":              "internal.apiserver.k8s.io/v1alpha1 [internal.apiserver.k8s.io/v1alpha1] [internal.apiserver.k8s.io/v1alpha1]",
 		} {
-			s := first[of].Status.StorageVersions
-			if got := fmt.Sprint(s[0].EncodingVersion, " ", s[0].DecodableVersions, " ", s[0].ServedVersions); got != want {
-				t.Errorf("%s: %s, want %s", of, got, want)
+			got := ""
+			for _, s := range first[of].Status.StorageVersions {
+				got += fmt.Sprint(s.EncodingVersion, " ", s.DecodableVersions, " ", s.ServedVersions)
+			}
+			if got != want {
+				t.Fatalf("%s: %q, want %s", of, got, want)
 			}
 		}
 
