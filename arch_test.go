@@ -96,6 +96,7 @@ var serverFloors = map[string]int{
 	"request":          2,
 	"usage":            2,
 	"connect":          3,
+	"barrier":          3,
 	"endpoint":         3,
 	"spans":            3,
 	"fairness":         3,

@@ -121,8 +121,13 @@ func up(t testing.TB, dir string, args ...string) *process {
 // launch starts a fairlead that serves, and returns when it is ready.
 func launch(t testing.TB, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, stderr: new(output), exited: make(chan struct{})}
-	p.cmd = exec.Command(bin.fairlead, append(args, "-o", "json")...)
+	return await(t, exec.Command(bin.fairlead, append(args, "-o", "json")...))
+}
+
+// await starts a command that runs such a fairlead, and returns when it is ready.
+func await(t testing.TB, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, stderr: new(output), exited: make(chan struct{})}
 	p.cmd.Stderr = p.stderr
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {

@@ -85,6 +85,11 @@ func (c *serving) serve() error {
 	if answered, err := c.AuthorizeRequest(); answered || err != nil {
 		return err
 	}
+	if f := c.s.cfg.Precondition; f != nil {
+		if err := f(c.Attributes(c.Info.Verb, c.Info.Name)); err != nil {
+			return err
+		}
+	}
 	if to := c.findPeer(); to != nil {
 		if c.Info.Verb == "watch" { // whose beginning this server does not see
 			c.Seat.Leave()

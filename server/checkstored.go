@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
@@ -17,7 +19,8 @@ func CheckStored(resources []*resource.Resource, open watchcache.Opener) func(*s
 	kinds := map[schema.GroupResource]watchcache.Options{}
 	for _, r := range resources {
 		if r.StoragePrefix != "" && !r.SharesStorage {
-			kinds[r.GroupResource()] = watchcache.Options{Read: adopt.For(r).Read, TypePrefix: endpoint.TypePrefix(r.StorageGVK())}
+			sharing := slices.DeleteFunc(slices.Clone(resources), func(other *resource.Resource) bool { return other.StoragePrefix != r.StoragePrefix })
+			kinds[r.GroupResource()] = watchcache.Options{Read: adopt.For(r, sharing...).Read, TypePrefix: endpoint.TypePrefix(r.StorageGVK())}
 		}
 	}
 	of := endpoint.ResourceOfKey(resources)

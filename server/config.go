@@ -63,6 +63,9 @@ type Config struct {
 	// Redirects has, for an address of a webhook or another API server (host and port), the address to dial in its place.
 	Redirects map[string]string
 
+	// Precondition, if set, is called for each authorized request, which is answered by its error.
+	Precondition func(Attributes) error
+
 	// Others, if set, are servers that this one passes requests on to.
 	Others Others
 

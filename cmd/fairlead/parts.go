@@ -69,7 +69,7 @@ func newControllers() *cobra.Command {
 		},
 	}
 	from.register(cmd, cmd.Flags())
-	election.Register(cmd.Flags())
+	election.Register(cmd.Flags(), "StorageVersionAPI")
 	registerControllers(cmd.Flags(), &names)
 	signing.register(cmd.Flags())
 	ranges.register(cmd.Flags())

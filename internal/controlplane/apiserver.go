@@ -26,6 +26,7 @@ import (
 	"fairlead.dev/internal/server/auth/rbac"
 	"fairlead.dev/internal/server/auth/review"
 	"fairlead.dev/internal/server/auth/token"
+	"fairlead.dev/internal/server/barrier"
 	"fairlead.dev/internal/server/componentmetrics"
 	"fairlead.dev/internal/server/discovery"
 	"fairlead.dev/internal/server/extension"
@@ -67,6 +68,8 @@ type served struct {
 	// handshakeErrors counts failed TLS handshakes.
 	handshakeErrors prometheus.Counter
 	connections     *connections.Limit
+	// barrier is nil if StorageVersions are not registered.
+	barrier *barrier.Barrier
 	// flows is nil if FlowSchemas are not served.
 	flows *flows.Flows
 }
@@ -94,6 +97,7 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 		stores = append(stores, s.Writable)
 	}
 	parts := newPartMetrics()
+	writes := newBarrier(o.API, resources)
 	handshakeErrors, conns := newHandshakeErrors(), connections.NewLimit(o.HTTP.MaxConnections)
 	c := server.Config{
 		Store:         store,
@@ -165,9 +169,14 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 				addressResource: func(ctx context.Context, _ storage.Revision) { addresses.run(ctx) },
 			}
 			c.Others = services
-			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(o.fairness(), o.API.Enabled(serverLeaseGate), hasElections(o.API), services.Registered)...)
+			c.Health = append(encryptionHooks(o.Encryption, keys), started.hooks(hooks{
+				fairness: o.fairness(), leased: o.API.Enabled(serverLeaseGate), elects: hasElections(o.API), writes: writes, registered: services.Registered,
+			})...)
 			return nil
 		},
+	}
+	if writes != nil {
+		c.Precondition = writes.Check
 	}
 	if recorded != nil {
 		c.TracerProvider = recorded
@@ -179,7 +188,7 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 	if err != nil {
 		return served{}, err
 	}
-	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, meter: meter, measured: parts, handshakeErrors: handshakeErrors, connections: conns}
+	api := served{server: s, builtin: resources, extensions: extensions, services: services, discovery: kinds, addresses: addresses, barrier: writes, meter: meter, measured: parts, handshakeErrors: handshakeErrors, connections: conns}
 	if o.servesFlows() {
 		api.flows = flows.New(flows.Options{Server: s, Log: o.Log})
 	}
@@ -226,18 +235,15 @@ func (c credentials) frontProxy() (*tls.Certificate, error) {
 // withoutVersions returns the resources without the versions.
 func withoutVersions(all []*resource.Resource, disabled []schema.GroupVersion) (rest []*resource.Resource) {
 	for _, row := range all {
-		left := slices.DeleteFunc(slices.Clone(row.Versions), func(v resource.Version) bool {
-			return slices.Contains(disabled, schema.GroupVersion{Group: row.Group, Version: v.Name})
-		})
-		if len(left) == 0 {
-			continue
+		shorter := *row
+		shorter.Restrict(func(v resource.Version) bool { return !slices.Contains(disabled, row.GVR(v.Name).GroupVersion()) })
+		switch len(shorter.Versions) {
+		case 0:
+		case len(row.Versions):
+			rest = append(rest, row)
+		default:
+			rest = append(rest, &shorter)
 		}
-		if len(left) < len(row.Versions) {
-			shorter := *row
-			shorter.Versions = left
-			row = &shorter
-		}
-		rest = append(rest, row)
 	}
 	return rest
 }

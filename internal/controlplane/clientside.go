@@ -104,7 +104,7 @@ type Apart struct {
 	// time; nil runs it at once, whatever others do.
 	Elect *leader.Timing
 	// API, if its gate CoordinatedLeaderElection is on, makes the controllers or the scheduler a candidate for the lease, with
-	// the API's version.
+	// the API's version. Its gate StorageVersionAPI lets the controller of StorageVersions run.
 	API gates.API
 	// Endpoints, if set, serves the process's health checks and metrics; see package component.
 	Endpoints *Endpoints
@@ -309,7 +309,7 @@ func RunControllers(ctx context.Context, config *rest.Config, o ControllerOption
 	}
 	return apart(ctx, config, a, "controllers", func(ctx context.Context, s clientSide, _ partMetrics) error {
 		s.settings.signing, s.settings.ranges = o.Signing.Certificates, o.Ranges
-		if s.settings.api, err = s.servedAPI(ctx); err != nil {
+		if s.settings.api, err = s.servedAPI(ctx, a.API); err != nil {
 			return err
 		}
 		if o.Signing.Tokens != nil {

@@ -42,6 +42,7 @@ import (
 	"fairlead.dev/internal/controllers/servicecidr"
 	"fairlead.dev/internal/controllers/serviceloadbalancer"
 	"fairlead.dev/internal/controllers/statefulset"
+	"fairlead.dev/internal/controllers/storageversiongarbagecollector"
 	"fairlead.dev/internal/controllers/storageversionmigrator"
 	"fairlead.dev/internal/controllers/tainteviction"
 	"fairlead.dev/internal/controllers/tokencleaner"
@@ -175,6 +176,7 @@ var builtins = []entry{
 	{"statefulset", "statefulset-controller", func(env controller.Env, s settings) controller.Runner {
 		return statefulset.New(env, statefulset.Options{NoMaxUnavailable: !s.api.Enabled("MaxUnavailableStatefulSet")})
 	}},
+	{"storageversiongarbagecollector", "storage-version-garbage-collector", plain(storageversiongarbagecollector.New)},
 	{"storageversionmigrator", "storage-version-migrator-controller", plain(storageversionmigrator.New)},
 	{"tainteviction", "node-controller", plain(tainteviction.New)},
 	{"tokencleaner", "token-cleaner", plain(tokencleaner.New)},

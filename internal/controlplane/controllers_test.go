@@ -51,10 +51,10 @@ func TestUpstreamNames(t *testing.T) {
 func TestGatedControllers(t *testing.T) {
 	all := len(controlplane.ControllerNames()) - 2 // nodeipam and serviceloadbalancer have no ranges
 	for v, without := range map[string]int{
-		"1.33": 8, // those of 1.35, resourceclaim, vacprotection
-		"1.35": 6, // those of 1.36, devicetainteviction
-		"1.36": 5, // that of 1.37, clustertrustbundlepublisher, podcertificaterequestcleaner, storageversionmigrator
-		"1.37": 2, // podgroupprotection and resourcepoolstatusrequest, whose feature gates are off by default
+		"1.33": 9, // those of 1.35, resourceclaim, vacprotection
+		"1.35": 7, // those of 1.36, devicetainteviction
+		"1.36": 6, // that of 1.37, clustertrustbundlepublisher, podcertificaterequestcleaner, storageversionmigrator
+		"1.37": 3, // podgroupprotection, resourcepoolstatusrequest and storageversiongarbagecollector, whose feature gates are off by default
 	} {
 		of, err := gates.New(version.MustParse(v))
 		if err != nil {

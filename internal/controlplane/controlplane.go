@@ -63,6 +63,8 @@ type ControlPlane struct {
 	auditor *server.Auditor
 	// lease is that of the API server; nil without one.
 	lease *serverLease
+	// registration is that of the server's StorageVersions; nil without them.
+	registration *registration
 	// spans is where spans of requests go; nil for requests that are not recorded.
 	spans spans.Provider
 	served
@@ -207,6 +209,9 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	o.progress("Kubeconfig", cp.KubeconfigPath())
 	if err := cp.keepLease(); err != nil {
+		return err
+	}
+	if err := cp.registerVersions(ctx); err != nil {
 		return err
 	}
 	return cp.startClients()

@@ -22,6 +22,8 @@ const (
 	gateTaintRules  = "DRADeviceTaintRules"
 	gatePoolStatus  = "DRAResourcePoolStatus"
 	gateElections   = "CoordinatedLeaderElection"
+
+	gateStorageVersions = "StorageVersionAPI"
 )
 
 var otherDeviceGates = []string{
@@ -50,8 +52,9 @@ func (o Options) scheduling(m partMetrics) scheduler.Options {
 // group has claims only if the server has their gate on.
 var onRequest = map[schema.GroupVersionResource][]string{podGroups: {gateGroups, gateGroupClaims}, poolStatuses: {gatePoolStatus}}
 
-// servedAPI returns the API of a server of which only its resources are known.
-func (s clientSide) servedAPI(ctx context.Context) (api gates.API, err error) {
+// servedAPI returns the API of a server of which only its resources are known. Whether it registers StorageVersions, the API of
+// this process tells.
+func (s clientSide) servedAPI(ctx context.Context, own gates.API) (api gates.API, err error) {
 	serves, on := s.serves(ctx), map[string]bool{}
 	for resource, names := range onRequest {
 		if serves != nil && serves(resource) {
@@ -60,6 +63,9 @@ func (s clientSide) servedAPI(ctx context.Context) (api gates.API, err error) {
 				on[gate] = true
 			}
 		}
+	}
+	if serves != nil && hasStorageVersions(own) && serves(storageVersions) {
+		api.Asked, on[gateStorageVersions] = append(api.Asked, storageVersions), true
 	}
 	if len(on) == 0 {
 		return api, nil

@@ -19,23 +19,25 @@ import (
 
 // gated are the feature gates without which a controller does not run: its kinds or their fields are not there.
 var gated = map[string]string{
-	"clustertrustbundlepublisher":  "ClusterTrustBundle",
-	"devicetainteviction":          "DRADeviceTaints",
-	"podcertificaterequestcleaner": "PodCertificateRequest",
-	"podgroupprotection":           "GenericWorkload",
-	"resourceclaim":                "DynamicResourceAllocation",
-	"resourcepoolstatusrequest":    gatePoolStatus,
-	"storageversionmigrator":       "StorageVersionMigrator",
-	"vacprotection":                "VolumeAttributesClass",
+	"clustertrustbundlepublisher":    "ClusterTrustBundle",
+	"devicetainteviction":            "DRADeviceTaints",
+	"podcertificaterequestcleaner":   "PodCertificateRequest",
+	"podgroupprotection":             "GenericWorkload",
+	"resourceclaim":                  "DynamicResourceAllocation",
+	"resourcepoolstatusrequest":      gatePoolStatus,
+	"storageversiongarbagecollector": gateStorageVersions, // which needs APIServerIdentity
+	"storageversionmigrator":         "StorageVersionMigrator",
+	"vacprotection":                  "VolumeAttributesClass",
 }
 
 // young tell for controllers whose kinds came after the oldest API whether an API has them.
 var young = map[string]func(gates.API) bool{
-	"clustertrustbundlepublisher":  has(certificatesv1.SchemeGroupVersion, new(certificatesv1.ClusterTrustBundle)),
-	"podcertificaterequestcleaner": has(certificatesv1.SchemeGroupVersion, new(certificatesv1.PodCertificateRequest)),
-	"podgroupprotection":           asked(podGroups),
-	"resourcepoolstatusrequest":    asked(poolStatuses),
-	"storageversionmigrator":       has(migrationv1.SchemeGroupVersion, new(migrationv1.StorageVersionMigration)),
+	"clustertrustbundlepublisher":    has(certificatesv1.SchemeGroupVersion, new(certificatesv1.ClusterTrustBundle)),
+	"podcertificaterequestcleaner":   has(certificatesv1.SchemeGroupVersion, new(certificatesv1.PodCertificateRequest)),
+	"podgroupprotection":             asked(podGroups),
+	"resourcepoolstatusrequest":      asked(poolStatuses),
+	"storageversiongarbagecollector": asked(storageVersions),
+	"storageversionmigrator":         has(migrationv1.SchemeGroupVersion, new(migrationv1.StorageVersionMigration)),
 }
 
 func has(version schema.GroupVersion, object runtime.Object) func(gates.API) bool {

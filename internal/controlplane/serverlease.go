@@ -77,6 +77,8 @@ type serverLease struct {
 	asleep func() bool
 	// latest is the Lease as it was last written; nil before, and after a failure.
 	latest *coordinationv1.Lease
+	// there is closed when the Lease is there, and failed when it is not written at the first attempt.
+	there, failed chan struct{}
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -96,7 +98,7 @@ func (cp *ControlPlane) keepLease() error {
 		leases: client.For[*coordinationv1.Lease](c).Namespace(metav1.NamespaceSystem), log: o.Log,
 		name: serverID(), every: o.pace().lease, inherited: cp.base != nil,
 		asleep: func() bool { _, _, asleep := cp.sleeper.idleState(); return asleep },
-		done:   make(chan struct{}),
+		there:  make(chan struct{}), failed: make(chan struct{}), done: make(chan struct{}),
 	}
 	l.holder = l.name + "_" + uuid.NewString()
 	ctx, stop := context.WithCancel(context.Background())
@@ -125,6 +127,7 @@ func (l *serverLease) close(remains bool) {
 func (l *serverLease) run(ctx context.Context) {
 	defer close(l.done)
 	if l.inherited {
+		close(l.there)
 		wait(ctx, l.every)
 	} else {
 		l.remove(ctx) // of a server that was killed: clients are not to take it for this one
@@ -134,7 +137,7 @@ func (l *serverLease) run(ctx context.Context) {
 		next := l.every + rand.N(time.Duration(serverLeaseJitter*float64(l.every)))
 		switch {
 		case l.asleep():
-		case !l.renew(ctx):
+		case !l.renewAndTell(ctx):
 			next, retry = retry, min(2*retry, serverLeaseRenewal)
 		default:
 			retry = serverLeaseRetry
@@ -145,6 +148,20 @@ func (l *serverLease) run(ctx context.Context) {
 		}
 		wait(ctx, next)
 	}
+}
+
+// renewAndTell renews the Lease, and tells those who wait for it.
+func (l *serverLease) renewAndTell(ctx context.Context) bool {
+	ok, told := l.renew(ctx), l.failed
+	if ok {
+		told = l.there
+	}
+	select {
+	case <-told:
+	default:
+		close(told)
+	}
+	return ok
 }
 
 // wait returns after d, or when ctx ends.

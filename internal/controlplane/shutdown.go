@@ -33,6 +33,7 @@ func (cp *ControlPlane) shutdown() error {
 		cp.stopClients()
 		errs = append(errs, within(clientsPatience, cp.clients.Wait))
 	}
+	cp.registration.close()
 	cp.lease.close(!cp.options.InMemory)
 	if cp.serving != nil {
 		cp.drainRequests()

@@ -49,6 +49,7 @@ var upstreamNames = map[string]struct {
 	"serviceaccount-token-controller":                                {here: "serviceaccounttoken"},
 	"statefulset-controller":                                         {here: "statefulset"},
 	"storage-version-migrator-controller":                            {here: "storageversionmigrator"},
+	"storageversion-garbage-collector-controller":                    {here: "storageversiongarbagecollector"},
 	"taint-eviction-controller":                                      {here: "tainteviction"},
 	"token-cleaner-controller":                                       {here: "tokencleaner"},
 	"ttl-after-finished-controller":                                  {here: "ttlafterfinished"},

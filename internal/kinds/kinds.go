@@ -1,11 +1,12 @@
 // Package kinds lists the API groups that Kubernetes serves in a stable version, with the Go types of their kinds, and those
-// of the beta version with pod groups, which the scheduler reads, and ResourcePoolStatusRequests and LeaseCandidates, which
-// controllers read.
+// of the beta version with pod groups, which the scheduler reads, and ResourcePoolStatusRequests, LeaseCandidates and
+// StorageVersions, which controllers read.
 // It is used on both sides of the wire, which do not import each other.
 package kinds
 
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	internalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -42,6 +43,7 @@ func AddToScheme(s *runtime.Scheme) error {
 	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
 	b := runtime.NewSchemeBuilder(
 		admissionregistrationv1.AddToScheme,
+		internalv1alpha1.AddToScheme,
 		apiextensionsv1.AddToScheme,
 		apiregistrationv1.AddToScheme,
 		appsv1.AddToScheme,

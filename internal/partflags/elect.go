@@ -1,6 +1,7 @@
 package partflags
 
 import (
+	"slices"
 	"time"
 
 	"fairlead.dev/client/leader"
@@ -45,10 +46,12 @@ type Candidate struct {
 	emulation serverflags.Emulation
 }
 
-// Register adds the flags. Of the gates only that of the election can be switched: the others follow the server.
-func (f *Candidate) Register(flags *pflag.FlagSet) {
+// Register adds the flags. Of the gates that of the election can be switched, and others of the part: the rest follow the server.
+func (f *Candidate) Register(flags *pflag.FlagSet, others ...string) {
 	f.RegisterPart(flags)
-	f.emulation.Register(flags, func(gate string) bool { return gate == "CoordinatedLeaderElection" })
+	f.emulation.Register(flags, func(gate string) bool {
+		return gate == "CoordinatedLeaderElection" || slices.Contains(others, gate)
+	})
 }
 
 // API returns the version and the gates of the part.

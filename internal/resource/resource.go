@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,6 +29,8 @@ type Resource struct {
 	// is a version of StorageGroup.
 	StorageVersion string
 	Versions       []Version // preferred first
+	// Unserved are versions that are not served, in which another API server may have stored objects.
+	Unserved []Version
 
 	Verbs        []string // as in discovery: create, delete, ...
 	Subresources []Subresource
@@ -106,6 +110,19 @@ type Field struct {
 	// Indexed: watchers that select one value of the field are found by a look-up, however
 	// many there are.
 	Indexed bool
+}
+
+// Restrict leaves a row only the versions that are served. The others are still read.
+func (r *Resource) Restrict(serves func(Version) bool) {
+	var served, not []Version
+	for _, v := range r.Versions {
+		if serves(v) {
+			served = append(served, v)
+		} else {
+			not = append(not, v)
+		}
+	}
+	r.Versions, r.Unserved = served, slices.Concat(r.Unserved, not)
 }
 
 // GroupResource returns the group and resource.

@@ -7,7 +7,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1alpha1 "k8s.io/api/admissionregistration/v1alpha1"
 	admissionregistrationv1beta1 "k8s.io/api/admissionregistration/v1beta1"
-	internalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	certificatesv1alpha1 "k8s.io/api/certificates/v1alpha1"
 	certificatesv1beta1 "k8s.io/api/certificates/v1beta1"
@@ -20,6 +19,7 @@ import (
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	storagev1beta1 "k8s.io/api/storage/v1beta1"
 	migrationv1beta1 "k8s.io/api/storagemigration/v1beta1"
+	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -37,10 +37,11 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 	utilruntime.Must(admissionv1.AddToScheme(s))
 	utilruntime.Must(metricsv1beta1.AddToScheme(s))
 	utilruntime.Must(metav1.AddMetaToScheme(s))
-	for _, add := range []func(*runtime.Scheme) error{ // served on request
+	for _, add := range []func(*runtime.Scheme) error{ // served on request, or only read
+		apiextensionsv1beta1.AddToScheme,
 		admissionregistrationv1alpha1.AddToScheme, admissionregistrationv1beta1.AddToScheme,
 		certificatesv1alpha1.AddToScheme, certificatesv1beta1.AddToScheme,
-		coordinationv1alpha2.AddToScheme, coordinationv1beta1.AddToScheme, internalv1alpha1.AddToScheme,
+		coordinationv1alpha2.AddToScheme, coordinationv1beta1.AddToScheme,
 		networkingv1beta1.AddToScheme,
 		resourcev1alpha3.AddToScheme, resourcev1beta1.AddToScheme, resourcev1beta2.AddToScheme,
 		schedulingv1alpha3.AddToScheme, storagev1beta1.AddToScheme, migrationv1beta1.AddToScheme,

@@ -13,9 +13,9 @@ var table = resource.TableOf(func(d definition) []any { return []any{d.Name, res
 
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
-	return []*resource.Resource{
-		resource.ClusterScoped[apiextensionsv1.CustomResourceDefinition, apiextensionsv1.CustomResourceDefinitionList](apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions").
-			WithStoragePrefix("/registry/apiextensions.k8s.io/customresourcedefinitions").
-			WithStatus().WithShortNames("crd", "crds").WithCategories("api-extensions").WithTable(table).WithStrategy(strategy()),
-	}
+	definitions := resource.ClusterScoped[apiextensionsv1.CustomResourceDefinition, apiextensionsv1.CustomResourceDefinitionList](apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions").
+		WithStoragePrefix("/registry/apiextensions.k8s.io/customresourcedefinitions").
+		WithStatus().WithShortNames("crd", "crds").WithCategories("api-extensions").WithTable(table).WithStrategy(strategy())
+	definitions.Unserved = []resource.Version{stored}
+	return []*resource.Resource{definitions}
 }

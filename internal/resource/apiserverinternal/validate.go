@@ -8,9 +8,9 @@ import (
 	internalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/resource/check"
+	"fairlead.dev/internal/storageversion"
 )
 
 func validate(s *internalv1alpha1.StorageVersionStatus) field.ErrorList {
@@ -25,7 +25,7 @@ func validate(s *internalv1alpha1.StorageVersionStatus) field.ErrorList {
 		servers[v.APIServerID] = true
 		validateServer(&f, at, v)
 	}
-	common, at := commonOf(s.StorageVersions), p.Child("commonEncodingVersion")
+	common, at := storageversion.Common(s.StorageVersions), p.Child("commonEncodingVersion")
 	switch was := s.CommonEncodingVersion; {
 	case common == nil && was != nil:
 		f.Invalid(at, *was, "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet")
@@ -75,19 +75,6 @@ func validateServer(f *check.Errors, p *check.Path, v *internalv1alpha1.ServerSt
 			f.Invalid(at, s, fmt.Sprintf("individual served version : %s must be included in decodableVersions : %s", s, v.DecodableVersions))
 		}
 	}
-}
-
-// commonOf returns the version that all servers store, or nil.
-func commonOf(all []internalv1alpha1.ServerStorageVersion) *string {
-	for _, v := range all {
-		if v.EncodingVersion != all[0].EncodingVersion {
-			return nil
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return ptr.To(all[0].EncodingVersion)
 }
 
 // apiVersion checks a version with an optional group before it.

@@ -88,9 +88,7 @@ func (a API) Apply(rows []*resource.Resource) (served []*resource.Resource) {
 		c = newCompiler(a.Enabled)
 	}
 	for _, r := range rows {
-		r.Versions = slices.DeleteFunc(slices.Clone(r.Versions), func(v resource.Version) bool {
-			return !a.serves(r, v)
-		})
+		r.Restrict(func(v resource.Version) bool { return a.serves(r, v) })
 		if len(r.Versions) == 0 || r.Version(r.StorageVersion) == nil && !r.SharesStorage && !r.Virtual {
 			continue
 		}

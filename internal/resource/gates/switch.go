@@ -35,7 +35,7 @@ var gatedKinds = map[schema.GroupResource]string{
 var others = []string{
 	"APIServerIdentity", "CBORServingAndStorage", "CompositePodGroup", "CoordinatedLeaderElection", "DRADeviceTaintRules",
 	"DRAPartitionableDevicesType", "DRAResourcePoolStatus", "DRAWorkloadResourceClaims", "GenericWorkload",
-	"PersistentVolumeClaimUnusedSinceTime", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
+	"PersistentVolumeClaimUnusedSinceTime", "PodGroupPreemptionPolicy", "StorageVersionAPI", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
 }
 
 // Switchable reports whether the server has both sides of a gate, so that it can be switched from its default in the

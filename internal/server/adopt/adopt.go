@@ -6,7 +6,7 @@
 // protobuf, and JSON of other versions, to that version and applies the defaults introduced since the value was
 // written. The store keeps the original value; later writes store JSON, which kube-apiserver reads too.
 //
-// Encrypted values, and values of a kind or version that is not served here, cannot be read. The watch cache keeps
+// Encrypted values, and values of a kind or version that is not known here, cannot be read. The watch cache keeps
 // such objects and fails reads of them, as kube-apiserver does.
 package adopt
 
@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"fairlead.dev/internal/resource"
 
@@ -33,8 +34,8 @@ type Reader struct {
 	json     runtime.Decoder
 }
 
-// For returns the reader of a built-in resource that has its own storage prefix.
-func For(r *resource.Resource) *Reader {
+// For returns the reader of a built-in resource. Others may share its objects: they are stored in the versions of those, too.
+func For(r *resource.Resource, sharing ...*resource.Resource) *Reader {
 	scheme := resource.Scheme()
 	d := &Reader{
 		want:     r.StorageGVK(),
@@ -43,8 +44,10 @@ func For(r *resource.Resource) *Reader {
 		protobuf: protobuf.NewSerializer(scheme, scheme),
 		json:     kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme, scheme, kjson.SerializerOptions{}),
 	}
-	for _, v := range r.Versions {
-		d.known[r.GVK(v.Name)] = v.ToStorage
+	for _, row := range slices.Concat(sharing, []*resource.Resource{r}) {
+		for _, v := range slices.Concat(row.Versions, row.Unserved) {
+			d.known[row.GVK(v.Name)] = v.ToStorage
+		}
 	}
 	return d
 }

@@ -11,9 +11,12 @@ import (
 	"fairlead.dev/internal/server/adopt"
 
 	"github.com/google/go-cmp/cmp"
+	admissionv1beta1 "k8s.io/api/admissionregistration/v1beta1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -84,6 +87,40 @@ func TestOtherVersions(t *testing.T) {
 		got, err := adopt.For(scalers).Read(value)
 		if err != nil || !strings.Contains(string(got), `"apiVersion":"autoscaling/v2"`) || !strings.Contains(string(got), `"averageUtilization":50`) {
 			t.Errorf("%s: %s, %v", what, got, err)
+		}
+	}
+}
+
+// TestVersionsThatAreNotServed reads a value of a version that is served on request, and one of another group.
+func TestVersionsThatAreNotServed(t *testing.T) {
+	policies := row(t, schema.GroupResource{Group: "admissionregistration.k8s.io", Resource: "mutatingadmissionpolicies"})
+	policy := &admissionv1beta1.MutatingAdmissionPolicy{TypeMeta: metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1beta1", Kind: "MutatingAdmissionPolicy"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	events, shared := row(t, corev1.Resource("events")), row(t, schema.GroupResource{Group: "events.k8s.io", Resource: "events"})
+	event := &eventsv1.Event{TypeMeta: metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"}, ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"}, Note: "b"}
+	definitions := row(t, schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"})
+	definition := &apiextensionsv1beta1.CustomResourceDefinition{
+		TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1beta1", Kind: "CustomResourceDefinition"}, ObjectMeta: metav1.ObjectMeta{Name: "a"},
+		Spec: apiextensionsv1beta1.CustomResourceDefinitionSpec{
+			Validation: &apiextensionsv1beta1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1beta1.JSONSchemaProps{Type: "object"}},
+			Versions:   []apiextensionsv1beta1.CustomResourceDefinitionVersion{{Name: "v2", Served: true, Storage: true}},
+		},
+	}
+	for _, c := range []struct {
+		of    *adopt.Reader
+		value runtime.Object
+		want  []string
+	}{
+		{adopt.For(policies), policy, []string{`"apiVersion":"admissionregistration.k8s.io/v1"`}},
+		{adopt.For(definitions), definition, []string{`"apiVersion":"apiextensions.k8s.io/v1"`, `{"name":"v2","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}`}},
+		{adopt.For(events, shared), event, []string{`"apiVersion":"v1"`, `"message":"b"`}},
+	} {
+		for what, value := range map[string][]byte{"JSON": asJSON(t, c.value), "protobuf": asProtobuf(t, c.value)} {
+			got, err := c.of.Read(value)
+			for _, want := range c.want {
+				if err != nil || !strings.Contains(string(got), want) {
+					t.Errorf("%s: %s, %v, want %s", what, got, err, want)
+				}
+			}
 		}
 	}
 }

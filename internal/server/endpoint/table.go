@@ -117,7 +117,7 @@ func (t *Table) cache(shard *Shard, r *resource.Resource, sharing []*resource.Re
 	o := watchcache.Options{Prefix: prefix, Namespaced: r.Namespaced, Group: r.Group, Resource: r.Plural}
 	for _, other := range sharing {
 		if other.Custom == nil && !other.SharesStorage {
-			reader := sync.OnceValue(func() *adopt.Reader { return adopt.For(other) }) // rarely needed
+			reader := sync.OnceValue(func() *adopt.Reader { return adopt.For(other, sharing...) }) // rarely needed
 			o.Read, o.TypePrefix = func(value []byte) ([]byte, error) { return reader().Read(value) }, TypePrefix(other.StorageGVK())
 		}
 	}
