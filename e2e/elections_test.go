@@ -30,7 +30,7 @@ func TestElections(t *testing.T) {
 func TestElectionsOfTwoServers(t *testing.T) {
 	const gate, elects = "--feature-gates=CoordinatedLeaderElection=true", `msg="became the leader" component=leader-election-controller`
 	flags := []string{"--etcd-servers=" + startEtcd(t), gate, "--runtime-config=coordination.k8s.io/v1beta1=true", "--scheduler=false", "--nodes=0", "--v=0",
-		"--coordinated-leadership-lease-duration=2s", "--coordinated-leadership-renew-deadline=1500ms", "--coordinated-leadership-retry-period=200ms"}
+		"--coordinated-leadership-lease-duration=15s", "--coordinated-leadership-renew-deadline=12s", "--coordinated-leadership-retry-period=200ms"}
 	first := up(t, t.TempDir(), flags...)
 	eventually(t, "the first server elects", func() bool { return strings.Contains(first.stderr.String(), elects) })
 	second := up(t, t.TempDir(), flags...)
@@ -44,7 +44,7 @@ func TestElectionsOfTwoServers(t *testing.T) {
 			return is != "" && field(second, "leasecandidates", is, "spec.emulationVersion") == version
 		}
 	}
-	const lease, deadline, retry = "--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=200ms"
+	const lease, deadline, retry = "--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=12s", "--leader-elect-retry-period=200ms"
 	second.part("scheduler", gate, lease, deadline, retry)
 	eventually(t, "the second server's scheduler leads, elected by the first server", emulating("1.37.0"))
 	older := first.part("scheduler", gate, "--emulated-version=1.36", lease, deadline, retry)
