@@ -97,7 +97,7 @@ func wide(ctx context.Context, b *bench) ([]figure, error) {
 
 // leases measures the CPU time of the nodes' lease renewals.
 func leases(ctx context.Context, b *bench) ([]figure, error) {
-	if err := b.untilLeased(ctx); err != nil {
+	if err := b.untilOfEachNode(ctx, leasesPath); err != nil {
 		return nil, err
 	}
 	if err := sleep(ctx, settled); err != nil {
@@ -141,9 +141,9 @@ func leases(ctx context.Context, b *bench) ([]figure, error) {
 
 const leasesPath = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 
-// untilLeased waits until each node has its lease, which comes after the node.
-func (b *bench) untilLeased(ctx context.Context) error {
-	w, err := b.follow(ctx, leasesPath)
+// untilOfEachNode waits until there is an object of each node, such as its Lease, which comes after the Node.
+func (b *bench) untilOfEachNode(ctx context.Context, path string) error {
+	w, err := b.follow(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (b *bench) untilLeased(ctx context.Context) error {
 	for len(seen) < b.nodes {
 		e, err := w.next()
 		if err != nil {
-			return fmt.Errorf("%d leases, of %d nodes: %w", len(seen), b.nodes, err)
+			return fmt.Errorf("%s has %d objects, of %d nodes: %w", path, len(seen), b.nodes, err)
 		}
 		seen[e.metadata("name")] = true
 	}

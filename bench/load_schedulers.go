@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -106,22 +105,4 @@ func (b *bench) newClaim(ctx context.Context, namespace string, i int) error {
 	}
 	path := "/apis/resource.k8s.io/v1/namespaces/" + namespace + "/resourceclaims"
 	return b.conn(i).call(ctx, request{method: http.MethodPost, path: path, body: text, want: http.StatusCreated})
-}
-
-// untilPublished waits until each node has published its devices.
-func (b *bench) untilPublished(ctx context.Context) error {
-	w, err := b.follow(ctx, "/apis/resource.k8s.io/v1/resourceslices")
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	seen := map[string]bool{}
-	for len(seen) < b.nodes {
-		e, err := w.next()
-		if err != nil {
-			return fmt.Errorf("%d slices, of %d nodes: %w", len(seen), b.nodes, err)
-		}
-		seen[e.metadata("name")] = true
-	}
-	return nil
 }

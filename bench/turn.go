@@ -78,7 +78,7 @@ func turn(ctx context.Context, o *options, p peer, a act, dir string, round int,
 	}
 	defer b.tearDown()
 	if a.below {
-		if err := b.untilPublished(ctx); err != nil {
+		if err := b.untilOfEachNode(ctx, "/apis/resource.k8s.io/v1/resourceslices"); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
