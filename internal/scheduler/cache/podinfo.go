@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A PodInfo is a pod with its rules parsed, once for each version of the pod that has others. It is read-only,
+// A PodInfo is a pod with its rules parsed, once for each version of the pod in which they differ. It is read-only,
 // except NodeInfo and the Pod of one that is on a node, which belong to the Cluster.
 type PodInfo struct {
 	Pod             *corev1.Pod
