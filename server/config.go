@@ -141,6 +141,8 @@ type Config struct {
 	// --enable-priority-and-fairness: a request waits for its seats, up to a quarter of its time, before it is told 429. It
 	// has no effect if neither has a bound.
 	Fairness bool
+	// Queued, if not nil, is called when a request begins to wait for its seats. It must be fast and safe for concurrent use.
+	Queued func()
 	// MaxBodyBytes bounds the memory, in bytes, of the bodies of all requests that run;
 	// a request whose body would take more is told 429. A user other than those of
 	// system:masters may have half of it. 0 means 128 MiB, less than 0 no bound.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,16 +150,26 @@ func TestElephantAndMouse(t *testing.T) {
 	}
 }
 
-// TestPatience: a request waits for a quarter of its time.
+// TestPatience: a request waits for a quarter of its time, which the server is told of when it begins.
 func TestPatience(t *testing.T) {
-	b := startCrowded(t, func(c *server.Config) { c.RequestTimeout = 20 * time.Second })
+	var queued atomic.Int32
+	b := startCrowded(t, func(c *server.Config) {
+		c.RequestTimeout = 20 * time.Second
+		c.Queued = func() { queued.Add(1) }
+	})
 	for range 7 {
 		b.ask("/block", "elephant")
 		<-b.begun
 	}
+	if n := queued.Load(); n != 0 {
+		t.Errorf("%d requests have waited before all seats were taken", n)
+	}
 	began := time.Now()
-	a := b.do("GET /api/v1/namespaces?timeout=400ms", "", "User: mouse")
-	if took := time.Since(began); a.code != 429 || took < 100*time.Millisecond || took > 350*time.Millisecond {
+	a := b.do("GET /api/v1/namespaces?timeout=4s", "", "User: mouse")
+	if n := queued.Load(); n != 1 {
+		t.Errorf("%d requests have waited", n)
+	}
+	if took := time.Since(began); a.code != 429 || took < time.Second || took > 3500*time.Millisecond {
 		t.Errorf("%d after %v", a.code, took)
 	}
 	if n := b.metric(`apiserver_flowcontrol_rejected_requests_total{flow_schema="all",priority_level="crowd",reason="time-out"}`); n != 1 {

@@ -52,7 +52,7 @@ func New(cfg Config) (*Server, error) {
 		s.spans = spans.New(cfg.TracerProvider)
 	}
 	if seats := inflight.Seats(cfg.MaxReads, cfg.MaxWrites); cfg.Fairness && seats > 0 {
-		s.fairness = fairness.New(fairness.Options{Seats: seats, Objects: s.objects})
+		s.fairness = fairness.New(fairness.Options{Seats: seats, Objects: s.objects, Waiting: cfg.Queued})
 		s.inflight = inflight.New(-1, -1, cfg.MaxBodyBytes) // which still counts
 		cfg.Metrics.MustRegister(s.fairness)
 	}

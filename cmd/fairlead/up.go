@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/internal/connections"
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/partflags"
+	"fairlead.dev/internal/processors"
 	"fairlead.dev/internal/procstart"
 	"fairlead.dev/internal/procwait"
 	"fairlead.dev/internal/server/faults"
@@ -297,6 +298,7 @@ func (f serveFlags) run(ctx context.Context, cmd *cobra.Command, clock processCl
 		return err
 	}
 	f.options.Loading = p.meter("Loading", "revisions").at
+	f.options.Queued = processors.New().Overloaded
 	cp, err := f.start(ctx, state)
 	if err != nil {
 		return err

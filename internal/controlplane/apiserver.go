@@ -125,6 +125,7 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 		MaxReads:      o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		MemoryLimit: o.MemoryLimit,
 		Fairness:    o.fairness(),
+		Queued:      o.Queued,
 		MoreMetrics: componentmetrics.Gatherer(slices.Concat(encryption.MetricPrefixes, chain.MetricPrefixes, jwt.MetricPrefixes)...),
 
 		NoGarbageCollection:      o.NoGarbageCollection,

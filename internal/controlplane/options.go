@@ -194,6 +194,8 @@ type Options struct {
 	Progress, Warning func(what, detail string)
 	// Loading, if not nil, is called from time to time while the embedded store is opened or filled, with the part that is done and the total.
 	Loading func(done, total int64)
+	// Queued, if not nil, is called when a request begins to wait for its seats; see server.Config.
+	Queued func()
 	// Log is the operator's log; nil disables it.
 	Log *slog.Logger
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/processors"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -89,6 +90,7 @@ func serve(ctx context.Context, o controlplane.Options) error {
 		defer os.RemoveAll(dir)
 		o.DataDir = dir
 	}
+	o.Queued = processors.New().Overloaded
 	o.Warning = func(part, detail string) { o.Log.Warn(part + ": " + detail) }
 	cp, err := controlplane.Start(ctx, o)
 	if err != nil {

@@ -21,6 +21,8 @@ type Options struct {
 	Seats int
 	// Objects describes the stored objects of a resource; ok is false if it is not stored here.
 	Objects func(group, resource string) (o Objects, ok bool)
+	// Waiting, if not nil, is called when a request begins to wait for its seats.
+	Waiting func()
 }
 
 // Dispatcher gives requests their seats; see the package comment.
@@ -49,7 +51,7 @@ type Dispatcher struct {
 
 // New returns a dispatcher with the mandatory configuration.
 func New(o Options) *Dispatcher {
-	d := &Dispatcher{o: o, seed: maphash.MakeSeed(), traffic: newTraffic(time.Now())}
+	d := &Dispatcher{o: o, seed: maphash.MakeSeed(), traffic: newTraffic(time.Now(), o.Waiting)}
 	d.watches.count = map[watched]int{}
 	d.plan.Store(&plan{})
 	d.mu.adjusted = time.Now()

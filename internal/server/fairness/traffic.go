@@ -27,7 +27,9 @@ var (
 
 // traffic observes the requests at all levels together, by phase and kind, as fractions of what the levels take.
 type traffic struct {
-	mu struct {
+	// waiting, if not nil, is called when a request begins to wait.
+	waiting func()
+	mu      struct {
 		sync.Mutex
 		requests [phases][kinds]int
 		limits   [phases]float64
@@ -35,8 +37,8 @@ type traffic struct {
 	}
 }
 
-func newTraffic(t time.Time) *traffic {
-	f := new(traffic)
+func newTraffic(t time.Time, waiting func()) *traffic {
+	f := &traffic{waiting: waiting}
 	f.mu.limits = [phases]float64{1, 1}
 	for phase := range phases {
 		for kind := range kinds {
@@ -48,6 +50,9 @@ func newTraffic(t time.Time) *traffic {
 
 // add notes that n more requests are in a phase, or fewer.
 func (f *traffic) add(phase, kind, n int) {
+	if f.waiting != nil && phase == waitingPhase && n > 0 {
+		f.waiting()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mu.requests[phase][kind] += n
