@@ -13,6 +13,3 @@ import (
 func Equal(a, b any) bool {
 	return !purego.Enabled && fastjson.Equal(a, b) || apiequality.Semantic.DeepEqual(a, b)
 }
-
-// RoundTrips reports whether decoding the JSON of a struct, given by its pointer, is known to yield an equal struct.
-func RoundTrips(obj any) bool { return !purego.Enabled && fastjson.RoundTrips(obj) }

@@ -13,12 +13,19 @@ import (
 
 // MarshalJSON returns the JSON of the Go object that v points to, byte for byte as encoding/json writes it.
 func MarshalJSON(v any) ([]byte, error) {
+	text, _, err := MarshalExact(v)
+	return text, err
+}
+
+// MarshalExact is [MarshalJSON], and reports whether decoding the JSON is known to yield an equal object.
+func MarshalExact(v any) (text []byte, exact bool, err error) {
 	if !purego.Enabled {
-		if text, ok := fastjson.Marshal(v); ok {
-			return text, nil
+		if text, exact, ok := fastjson.Marshal(v); ok {
+			return text, exact, nil
 		}
 	}
-	return json.Marshal(v)
+	text, err = json.Marshal(v)
+	return text, false, err
 }
 
 // UnmarshalJSON decodes JSON from any source into the new object that into points to. Unknown fields are dropped, and

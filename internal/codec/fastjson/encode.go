@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -21,15 +22,19 @@ import (
 )
 
 // Marshal returns the JSON of the value that from points to, byte for byte as encoding/json writes it. It returns
-// false if it cannot.
-func Marshal(from any) ([]byte, bool) {
+// not ok if it cannot.
+//
+// exact reports whether decoding that JSON is known to yield an equal value: it has no empty value that would come back
+// as nil, no fraction of a second, and no invalid text. Quantities may come back as equal ones of the same format, and
+// times as the same instant in another zone.
+func Marshal(from any) (text []byte, exact, ok bool) {
 	s := encoders.Get().(*encoder)
 	defer encoders.Put(s)
 	b, ok := s.marshal(from)
 	if !ok {
-		return nil, false
+		return nil, false, false
 	}
-	return slices.Clone(b), true
+	return slices.Clone(b), !s.loses, true
 }
 
 // encoder encodes values, and keeps the memory for it.
@@ -37,6 +42,8 @@ type encoder struct {
 	b     []byte
 	keys  []string
 	depth int
+	// loses: decoding the JSON may yield another value.
+	loses bool
 }
 
 // enter increments the depth before following a pointer, a slice or a map. It returns false if the depth is
@@ -56,7 +63,7 @@ func (s *encoder) marshal(from any) ([]byte, bool) {
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return nil, false
 	}
-	s.depth = 0
+	s.depth, s.loses = 0, false
 	b, ok := s.value(s.b[:0], typeCodecOf(v.Type().Elem()), rawmem.Of(v))
 	if s.b = b[:0]; cap(b) > maxPooled {
 		s.b = nil
@@ -68,7 +75,7 @@ func (s *encoder) marshal(from any) ([]byte, bool) {
 func (s *encoder) value(b []byte, p *typeCodec, v rawmem.Pointer) ([]byte, bool) {
 	switch p.op {
 	case text:
-		return appendString(b, *rawmem.At[string](v))
+		return s.text(b, *rawmem.At[string](v))
 	case structure:
 		return s.structure(b, p, v)
 	case pointer:
@@ -79,13 +86,14 @@ func (s *encoder) value(b []byte, p *typeCodec, v rawmem.Pointer) ([]byte, bool)
 		if !s.enter() {
 			return b, false
 		}
+		s.loses = s.loses || p.elem.isNull(at)
 		b, ok := s.value(b, p.elem, at)
 		s.depth--
 		return b, ok
 	case slice:
 		return s.slice(b, p, v.Slice())
 	case stringMap:
-		return sorted(s, b, *rawmem.At[map[string]string](v), appendString)
+		return sorted(s, b, *rawmem.At[map[string]string](v), s.text)
 	case mapping:
 		return s.mapping(b, p, v.Value(p.typ))
 	case integer:
@@ -99,7 +107,9 @@ func (s *encoder) value(b []byte, p *typeCodec, v rawmem.Pointer) ([]byte, bool)
 		if t.IsZero() {
 			return append(b, "null"...), true
 		}
-		return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339), '"'), true
+		utc := t.UTC()
+		s.loses = s.loses || utc.Nanosecond() != 0 || utc.Year() < 0 || utc.Year() > 9999
+		return append(utc.AppendFormat(append(b, '"'), time.RFC3339), '"'), true
 	case bytes:
 		data := *rawmem.At[[]byte](v)
 		if data == nil {
@@ -107,15 +117,16 @@ func (s *encoder) value(b []byte, p *typeCodec, v rawmem.Pointer) ([]byte, bool)
 		}
 		return append(base64.StdEncoding.AppendEncode(append(b, '"'), data), '"'), true
 	case quantity:
-		q, err := rawmem.At[resource.Quantity](v).MarshalJSON()
-		return append(b, q...), err == nil
+		return s.quantity(b, rawmem.At[resource.Quantity](v))
 	case intOrText:
 		x := rawmem.At[intstr.IntOrString](v)
 		switch x.Type {
 		case intstr.Int:
+			s.loses = s.loses || x.StrVal != ""
 			return strconv.AppendInt(b, int64(x.IntVal), 10), true
 		case intstr.String:
-			return appendString(b, x.StrVal)
+			s.loses = s.loses || x.IntVal != 0
+			return s.text(b, x.StrVal)
 		}
 		return b, false
 	case custom:
@@ -127,6 +138,7 @@ func (s *encoder) value(b []byte, p *typeCodec, v rawmem.Pointer) ([]byte, bool)
 				return append(b, raw...), true
 			}
 		}
+		s.loses = true // or not, as its methods do
 		text, err := json.Marshal(v.Interface(p.typ))
 		return append(b, text...), err == nil
 	}
@@ -171,6 +183,7 @@ func (s *encoder) structure(b []byte, p *typeCodec, v rawmem.Pointer) ([]byte, b
 		f := &p.fields[i]
 		at := v.Field(f.offset)
 		if f.empty != always && f.isEmpty(at) {
+			s.loses = s.loses || !f.isZero(at)
 			continue
 		}
 		if len(b) > from {
@@ -226,6 +239,30 @@ func (f *field) isEmpty(v rawmem.Pointer) bool {
 	}
 }
 
+// isZero reports whether a field that is omitted has the value with which it comes back.
+func (f *field) isZero(v rawmem.Pointer) bool {
+	switch f.plan.op {
+	case integer, unsigned, boolean, text, timestamp:
+		return true
+	case pointer, stringMap, mapping, slice, bytes: // they all begin with a pointer
+		return v.Load().IsNil()
+	}
+	return v.Value(f.plan.typ).IsZero()
+}
+
+// isNull reports whether a value is written as null.
+func (p *typeCodec) isNull(v rawmem.Pointer) bool {
+	switch p.op {
+	case pointer, stringMap, mapping:
+		return v.Load().IsNil()
+	case slice, bytes:
+		return v.Slice().Data.IsNil()
+	case timestamp:
+		return rawmem.At[metav1.Time](v).IsZero()
+	}
+	return false
+}
+
 func (s *encoder) slice(b []byte, p *typeCodec, h *rawmem.Slice) ([]byte, bool) {
 	if h.Data.IsNil() {
 		return append(b, "null"...), true
@@ -263,7 +300,7 @@ func sorted[V any](s *encoder, b []byte, m map[string]V, add func([]byte, V) ([]
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if b, ok = appendString(b, k); !ok {
+		if b, ok = s.text(b, k); !ok {
 			break
 		}
 		if b, ok = add(append(b, ':'), m[k]); !ok {
@@ -275,7 +312,16 @@ func sorted[V any](s *encoder, b []byte, m map[string]V, add func([]byte, V) ([]
 	return append(b, '}'), ok
 }
 
-func appendQuantity(b []byte, q resource.Quantity) ([]byte, bool) {
+// quantity appends a quantity. Small and fractional numbers of a binary format are written in the decimal format.
+func (s *encoder) quantity(b []byte, q *resource.Quantity) ([]byte, bool) {
+	switch q.Format {
+	case resource.DecimalSI:
+	case resource.BinarySI:
+		n, whole := q.AsInt64()
+		s.loses = s.loses || !whole || n == math.MinInt64 || max(n, -n) < 1024
+	default:
+		s.loses = true
+	}
 	text, err := q.MarshalJSON()
 	return append(b, text...), err == nil
 }
@@ -285,7 +331,7 @@ func (s *encoder) mapping(b []byte, p *typeCodec, m reflect.Value) ([]byte, bool
 		return append(b, "null"...), true
 	}
 	if p.elem.op == quantity {
-		return sorted(s, b, quantities(m), appendQuantity)
+		return sorted(s, b, quantities(m), func(b []byte, q resource.Quantity) ([]byte, bool) { return s.quantity(b, &q) })
 	}
 	if !s.enter() {
 		return b, false
@@ -308,7 +354,7 @@ func (s *encoder) mapping(b []byte, p *typeCodec, m reflect.Value) ([]byte, bool
 			b = append(b, ',')
 		}
 		var ok bool
-		if b, ok = appendString(b, e.key); !ok {
+		if b, ok = s.text(b, e.key); !ok {
 			return b, false
 		}
 		if b, ok = s.value(append(b, ':'), p.elem, rawmem.Of(e.value)); !ok {
@@ -319,9 +365,9 @@ func (s *encoder) mapping(b []byte, p *typeCodec, m reflect.Value) ([]byte, bool
 	return append(b, '}'), true
 }
 
-// appendString appends a quoted string.
-func appendString(b []byte, s string) ([]byte, bool) {
-	raw := rawmem.Bytes(s)
+// text appends a quoted string.
+func (s *encoder) text(b []byte, of string) ([]byte, bool) {
+	raw := rawmem.Bytes(of)
 	b = append(b, '"')
 	for from := 0; ; {
 		at := jsonscan.Escaped(raw, from)
@@ -338,7 +384,8 @@ func appendString(b []byte, s string) ([]byte, bool) {
 			b = append(b, `\u00`...)
 			b = append(b, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
 		default:
-			return appendEscaped(b, s, at)
+			s.loses = s.loses || !utf8.ValidString(of[at:])
+			return appendEscaped(b, of, at)
 		}
 		from = at + 1
 	}

@@ -63,7 +63,7 @@ func TestSameAsTheGeneralDecoder(t *testing.T) {
 			for range max(1, 2-i) { // the second time all texts have been seen
 				compareBy(t, sharer.Unmarshal, gvk.String()+", shared", b, typ, leftOut[gvk.Kind])
 			}
-			written, ok := fastjson.Marshal(in)
+			written, _, ok := fastjson.Marshal(in)
 			if !ok && !leftOut[gvk.Kind] {
 				t.Fatalf("%v: gave up", gvk)
 			}
@@ -131,7 +131,7 @@ func TestStrings(t *testing.T) {
 			for _, s := range []string{string(name), string(name[:at+1]), string(name) + "\xe2\x80\xa8", "é" + string(name)} {
 				in := &corev1.ConfigMap{Data: map[string]string{s: s}, ObjectMeta: metav1.ObjectMeta{Name: s}}
 				want, err := stdjson.Marshal(in)
-				got, ok := fastjson.Marshal(in)
+				got, _, ok := fastjson.Marshal(in)
 				if err != nil || !ok || string(got) != string(want) {
 					t.Fatalf("%q: wrote %s %v, want %s", s, got, ok, want)
 				}
@@ -221,7 +221,7 @@ func TestCycles(t *testing.T) {
 	m.Names["a"] = *m
 	l.All[0] = *l
 	for _, x := range []*ring{p, m, l} {
-		if b, ok := fastjson.Marshal(x); ok {
+		if b, _, ok := fastjson.Marshal(x); ok {
 			t.Errorf("wrote %s", b)
 		}
 	}
@@ -230,7 +230,7 @@ func TestCycles(t *testing.T) {
 	if b, ok := fastjson.MarshalObject(o); ok {
 		t.Errorf("wrote %s", b)
 	}
-	if b, ok := fastjson.Marshal(&ring{Next: &ring{}}); !ok || string(b) != `{"Next":{"Next":null,"Names":null,"All":null},"Names":null,"All":null}` {
+	if b, _, ok := fastjson.Marshal(&ring{Next: &ring{}}); !ok || string(b) != `{"Next":{"Next":null,"Names":null,"All":null},"Names":null,"All":null}` {
 		t.Errorf("wrote %s, %v after those", b, ok)
 	}
 }

@@ -112,7 +112,7 @@ func (s *encoder) unstructured(b []byte, v any) ([]byte, bool) {
 	case nil:
 		return append(b, "null"...), true
 	case string:
-		return appendString(b, v)
+		return s.text(b, v)
 	case bool:
 		return strconv.AppendBool(b, v), true
 	case int64:
@@ -174,7 +174,7 @@ func (s *encoder) unstructuredObject(b []byte, m map[string]any) ([]byte, bool) 
 		}
 		k := s.keys[i]
 		var ok bool
-		if b, ok = appendString(b, k); !ok {
+		if b, ok = s.text(b, k); !ok {
 			return b, false
 		}
 		if b, ok = s.unstructured(append(b, ':'), m[k]); !ok {

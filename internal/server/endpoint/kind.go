@@ -17,6 +17,15 @@ import (
 	"fairlead.dev/watchcache"
 )
 
+// Encoded is an object in the form in which it is stored.
+type Encoded struct {
+	// Object is the object as it will be read back.
+	Object resource.Object
+	Value  []byte
+	// Exact reports whether decoding Value is known to yield a Go object that equals Object.
+	Exact bool
+}
+
 // objectKind has the operations on an endpoint's objects that depend on whether the resource has
 // Go types: typedKind serves built-in resources, untypedKind custom ones.
 // An endpoint gets its kind when it is made, so a verb never asks which of the two it has.
@@ -30,10 +39,9 @@ type objectKind interface {
 	DecodeStored(ctx context.Context, text, entries []byte, rev storage.Revision) (obj runtime.Object, unknown bool, err error)
 	// NewObject returns an empty object of the hub version.
 	NewObject() (runtime.Object, error)
-	// EncodeStored returns the value to be stored for an object, and the object as it will
-	// be read back. replaced reports that admission has put this object in place of the
-	// client's.
-	EncodeStored(ctx context.Context, obj resource.Object, replaced bool) (resource.Object, []byte, error)
+	// EncodeStored returns the value to be stored for an object. replaced reports that admission
+	// has put this object in place of the client's.
+	EncodeStored(ctx context.Context, obj resource.Object, replaced bool) (Encoded, error)
 	// ConvertStored adds to texts the JSON of stored objects in the endpoint's version. It
 	// may call a conversion webhook, once for all of them.
 	ConvertStored(ctx context.Context, objects []*watchcache.Object, texts map[*watchcache.Object][]byte) error

@@ -59,9 +59,9 @@ func (k typedKind) NewObject() (runtime.Object, error) {
 	return resource.Scheme().New(k.ep.StorageGVK())
 }
 
-func (k typedKind) EncodeStored(_ context.Context, obj resource.Object, _ bool) (resource.Object, []byte, error) {
-	value, err := serializer.EncodeStored(obj, k.ep.StorageGVK())
-	return obj, value, err
+func (k typedKind) EncodeStored(_ context.Context, obj resource.Object, _ bool) (Encoded, error) {
+	value, exact, err := serializer.EncodeStored(obj, k.ep.StorageGVK())
+	return Encoded{obj, value, exact}, err
 }
 
 // ConvertStored is not called: no webhook converts built-in kinds.

@@ -75,35 +75,35 @@ func (k untypedKind) NewObject() (runtime.Object, error) { return k.ep.ServedVer
 // EncodeStored prunes an object that admission has replaced: only validation and the plugins
 // that refuse see fields that have no place in the schema, as with kube-apiserver. An object
 // that is stored in another version is answered as it will be read.
-func (k untypedKind) EncodeStored(ctx context.Context, obj resource.Object, replaced bool) (resource.Object, []byte, error) {
+func (k untypedKind) EncodeStored(ctx context.Context, obj resource.Object, replaced bool) (Encoded, error) {
 	u := obj.(*resource.Untyped)
 	if replaced && k.ep.Raw {
 		if _, err := k.custom.Coerce(&u.Unstructured, false); err != nil {
-			return nil, nil, err
+			return Encoded{}, err
 		}
 	}
 	bare := withoutRevision(&u.Unstructured)
 	if !k.ep.Raw {
 		var err error
 		if bare, err = k.custom.Store(ctx, bare, k.ep.StorageVersion); err != nil {
-			return nil, nil, err
+			return Encoded{}, err
 		}
 		bare = withoutRevision(&resource.NewUntyped(bare).Unstructured)
 	}
 	data, err := marshalUntyped(bare)
 	if err != nil {
-		return nil, nil, err
+		return Encoded{}, err
 	}
 	value := managed.Insert(data, u.Entries)
 	if k.ep.Raw {
-		return obj, value, nil
+		return Encoded{Object: obj, Value: value}, nil
 	}
 	read, err := k.ep.Decode(ctx, value, 0)
 	if err != nil {
-		return nil, nil, err
+		return Encoded{}, err
 	}
 	obj, err = AsObject(read)
-	return obj, value, err
+	return Encoded{Object: obj, Value: value}, err
 }
 
 // withoutRevision returns the object without its resourceVersion. It shares the rest.

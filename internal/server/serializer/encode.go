@@ -19,19 +19,19 @@ var protoPrefix = []byte("k8s\x00")
 type protoMarshaler interface{ Marshal() ([]byte, error) }
 
 // EncodeStored returns the value to be stored for an object: JSON that begins with kind and
-// apiVersion and has no resourceVersion. It sets the object's type to gvk and changes nothing
-// else.
-func EncodeStored(obj runtime.Object, gvk schema.GroupVersionKind) ([]byte, error) {
+// apiVersion and has no resourceVersion. exact reports whether decoding it is known to yield an
+// equal object. It sets the object's type to gvk and changes nothing else.
+func EncodeStored(obj runtime.Object, gvk schema.GroupVersionKind) (data []byte, exact bool, err error) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	rv := m.GetResourceVersion()
 	m.SetResourceVersion("")
 	obj.GetObjectKind().SetGroupVersionKind(gvk)
-	data, err := encodeJSON(obj)
+	data, exact, err = encodeExact(obj)
 	m.SetResourceVersion(rv)
-	return data, err
+	return data, exact, err
 }
 
 // EncodeBody returns a response body for an object whose kind is set.

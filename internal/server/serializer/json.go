@@ -41,13 +41,21 @@ func DecodeText(text []byte, into runtime.Object, strict bool) (objections []err
 
 // encodeJSON returns the object's JSON text.
 func encodeJSON(obj runtime.Object) ([]byte, error) {
+	data, _, err := encodeExact(obj)
+	return data, err
+}
+
+// encodeExact is encodeJSON, and reports whether decoding the JSON is known to yield an equal object.
+func encodeExact(obj runtime.Object) (data []byte, exact bool, err error) {
 	switch obj := obj.(type) {
 	case *resource.Untyped:
-		return obj.MarshalJSON()
+		data, err = obj.MarshalJSON()
 	case *unstructured.Unstructured:
-		return json.Marshal(obj)
+		data, err = json.Marshal(obj)
+	default:
+		return codec.MarshalExact(obj)
 	}
-	return codec.MarshalJSON(obj)
+	return data, false, err
 }
 
 // isUntyped reports whether the object has no Go type.

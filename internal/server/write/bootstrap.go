@@ -88,7 +88,7 @@ func (w *Writer) bootstrapTxns(ctx context.Context, objects []runtime.Object, me
 			}
 			c.recordFields(write.(resource.Object), have.(resource.Object), o, fieldManager{name: bootstrapManager(gvk.Group)})
 		}
-		value, err := serializer.EncodeStored(write, gvk)
+		value, _, err := serializer.EncodeStored(write, gvk)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func (c *Operation) along(ar *admission.Request) (with companions, err error) {
 			}
 		} else {
 			c.w.internal(c.Context, ep, m.Object.GetNamespace(), "create").completeNew(m.Object)
-			value, err := serializer.EncodeStored(m.Object, ep.ServedGVK)
+			value, _, err := serializer.EncodeStored(m.Object, ep.ServedGVK)
 			if err != nil {
 				return with, err
 			}

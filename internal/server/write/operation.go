@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/call"
@@ -126,11 +125,11 @@ func (c *Operation) textOf(now *watchcache.Object) []byte {
 
 // encode makes the value to be stored of an object of the hub version.
 func (c *Operation) encode(obj resource.Object) (*Written, error) {
-	obj, value, err := c.Endpoint.EncodeStored(c.Context, obj, c.replaced)
+	e, err := c.Endpoint.EncodeStored(c.Context, obj, c.replaced)
 	if err != nil {
 		return nil, err
 	}
-	return &Written{obj: obj, key: c.Endpoint.Key(obj.GetNamespace(), obj.GetName()), value: value}, nil
+	return &Written{obj: e.Object, key: c.Endpoint.Key(e.Object.GetNamespace(), e.Object.GetName()), value: e.Value, exact: e.Exact}, nil
 }
 
 // setDefaults sets the kind's defaults.
@@ -174,7 +173,7 @@ func (c *Operation) Cache(w *Written) {
 		return
 	}
 	w.obj = nil
-	if codec.RoundTrips(obj) {
+	if w.exact {
 		c.w.cache.give(w.key, cachedWrite{w.rev, ep, obj})
 	}
 }

@@ -10,6 +10,7 @@ type Written struct {
 	obj   resource.Object // nil if only the bytes are known
 	key   string
 	value []byte           // nil if the object has been removed
+	exact bool             // decoding value is known to yield obj
 	rev   storage.Revision // 0 for a dry run of a create
 	// with is written in one transaction with the object.
 	with companions
