@@ -54,7 +54,7 @@ func PackSibling(o *Object, siblings *Siblings) *Packed {
 	if !ok {
 		return nil
 	}
-	return &Packed{withValue(b.kv, d), base, o.read().copied(base.read())}
+	return &Packed{withValue(b.kv, d), base, o.read().like(base.read())}
 }
 
 // SetPacked replaces the object's value by the packed one. Its attributes go too, unless the Packed has
