@@ -10,7 +10,7 @@ import (
 type node struct {
 	id         identity
 	owners     []metav1.OwnerReference
-	dependents map[*node]struct{} // nil until the first, since most objects have none
+	dependents map[*node]struct{} // nil until the first: most objects own no others
 
 	virtual            bool // claimed by a dependent, not seen by an informer
 	beingDeleted       bool
