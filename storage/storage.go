@@ -285,6 +285,22 @@ type Ringer interface {
 	RingTo(f func())
 }
 
+// A Packer is a Store of this process that holds values as their differences to others, and lets a reader that keeps the
+// same keys share its memory. It is optional for Stores.
+type Packer interface {
+	// Pack has the store pack the value of a key, which was last written at a revision and is not expected to change soon, and
+	// returns it as the store holds it from then on; nil if the key has changed.
+	Pack(key string, at Revision) *Packed
+}
+
+// A Packed is a key as its store holds it. It is immutable.
+type Packed struct {
+	// KV is the key. With a Base, its value is the difference (internal/delta) to the value of Base.
+	KV *KeyValue
+	// Base is another key, or an earlier state of one, nil if the value is whole.
+	Base *KeyValue
+}
+
 // PrefixEnd is the end of the range of all keys that begin with prefix: NoEnd if no key sorts after
 // them.
 func PrefixEnd(prefix string) string {

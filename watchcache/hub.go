@@ -64,6 +64,7 @@ func (h *Hub) Add(o Options) *Cache {
 	c.resource.init(o, h, begin)
 	c.resource.noteMiss = c.state.noteMiss
 	c.state.init(&c.resource, &h.opts, &h.backlog, begin)
+	c.state.settling.store, _ = h.store.(storage.Packer)
 	h.follower.Add(o.Prefix, &c.state)
 	return c
 }

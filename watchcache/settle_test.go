@@ -1,6 +1,8 @@
 package watchcache_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	objects "fairlead.dev/internal/watchcache/object"
 	"fairlead.dev/storage"
+	"fairlead.dev/storage/local"
 	"fairlead.dev/watchcache"
 )
 
@@ -106,4 +109,78 @@ func TestSettledObjectsChange(t *testing.T) {
 			t.Errorf("an expired history has %d events of %d bytes", st.Events, st.EventBytes)
 		}
 	})
+}
+
+// TestSettledObjectsOfPacker checks that objects that have not changed for a while have the memory of the store, if that packs
+// values, and are read as before; objects that are encrypted in the store are packed by the cache.
+func TestSettledObjectsOfPacker(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		key  byte // every byte of a value is stored as its exclusive or with this one
+	}{{"stored as they are read", 0}, {"encrypted", 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testSettledObjectsOfPacker(t, c.key) })
+		})
+	}
+}
+
+func testSettledObjectsOfPacker(t *testing.T, key byte) {
+	crypt := func(value []byte) []byte {
+		return bytes.Map(func(r rune) rune { return r ^ rune(key) }, value)
+	}
+	store, err := local.Open("", local.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	want := map[string]string{}
+	write := func(i, n int) {
+		op := large(fmt.Sprintf("a/web-%d", i), n)
+		want[fmt.Sprintf("web-%d", i)] = string(op.Value)
+		op.Value = crypt(op.Value)
+		if _, err := store.Commit(t.Context(), storage.Txn{Then: []storage.Op{op}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 300 {
+		write(i, i)
+	}
+	o := watchcache.HubOptions{}
+	if key > 0 {
+		o.Open = func(kv *storage.KeyValue, _ bool) ([]byte, error) { return crypt(kv.Value), nil }
+	}
+	hub, err := watchcache.NewHub(store, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := hub.Add(podOptions)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- hub.Run(ctx) }()
+	defer func() { cancel(); <-done }()
+	time.Sleep(time.Minute)
+	for i := 200; i < 600; i++ {
+		write(i, 2*i)
+	}
+	time.Sleep(time.Minute)
+	synctest.Wait()
+
+	snapshot, err := pods.Snapshot(ctx, watchcache.ReadAt{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, held, whole := 0, 0, 0
+	for name, value := range want {
+		o := one(snapshot, "a", name)
+		if got := string(o.Value()); got != value {
+			t.Fatalf("%s is %.200s, want %.200s", name, got, value)
+		}
+		if p := store.Pack(o.Key(), o.Revision()); objects.IsStored(o, p.KV) {
+			stored++
+		}
+		held, whole = held+objects.StoredSize(o), whole+o.Size()
+	}
+	if shares := stored > len(want)*9/10; len(want) != 600 || shares != (key == 0) || held > whole/5 {
+		t.Errorf("%d of %d objects have the memory of the store; %d bytes are held in %d, want a fifth at most", stored, len(want), whole, held)
+	}
 }

@@ -42,7 +42,7 @@
 //	failure    the first failed write, which makes the store read-only
 //	queue      the calls that no group has taken yet
 //	working    the state that commits are tried against
-//	packer     packs superseded versions
+//	packer     packs superseded versions, and those that have not changed for some time
 //	lessor     ends expired leases
 //	times      when revisions were committed
 //	compactor  drops history, and knows the garbage that it leaves
@@ -61,7 +61,7 @@
 //     compaction is published, so a reader that walked a cut chain finds out by looking at the
 //     bound once more.
 //  4. Lock order: cleaner.cleaning, compactor.mu, working.mu, published.mu, position.mu. No I/O
-//     happens under the last three.
+//     happens under the last three. packer.mu is held alone.
 //
 // The goroutines of a Store:
 //
@@ -71,7 +71,7 @@
 //	cleaner    rewrites tables with garbage          until Close
 //	syncer     syncs, with FsyncInterval or NoSync   until Close
 //	lessor     ends expired leases                   until Close
-//	packer     packs superseded versions             until Close
+//	packer     packs versions                        until Close
 //
 // and Pebble's own.
 //

@@ -1,6 +1,11 @@
 package local
 
-import "fairlead.dev/internal/storage/mvcc"
+import (
+	"sync"
+
+	"fairlead.dev/internal/storage/mvcc"
+	"fairlead.dev/storage"
+)
 
 const (
 	// unpackedEvents is how many of the last events leave the versions before them unpacked, for
@@ -27,7 +32,12 @@ type packer struct {
 	// been examined.
 	scanning bool
 	from     string
-	packer   mvcc.Packer
+
+	// mu is held for one version at a time.
+	mu struct {
+		sync.Mutex
+		packer mvcc.Packer
+	}
 }
 
 // startPacker starts a packer; loaded tells it to examine the keys that the store has at its start.
@@ -93,9 +103,35 @@ func (p *packer) pack(log mvcc.Log) bool {
 	end := log.End - unpackedEvents
 	for last := min(p.next+packStep, end); p.next < last; p.next++ {
 		v := log.At(p.next)
-		p.packer.Pack(v.Prev.Load(), v)
+		p.packOld(v.Prev.Load(), v)
 	}
 	return p.next < end
+}
+
+func (p *packer) packOld(v, next *mvcc.Version) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.packer.Pack(v, next)
+}
+
+func (p *packer) packSibling(v *mvcc.Version) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.packer.PackSibling(v)
+}
+
+// Pack implements storage.Packer.
+func (s *Store) Pack(key string, at storage.Revision) *storage.Packed {
+	e, ok := s.published.state.Load().tree.Get(key)
+	if !ok {
+		return nil
+	}
+	v := e.Head.Load()
+	if v.Deleted || v.KV().ModRevision != at {
+		return nil
+	}
+	s.packer.packSibling(v)
+	return v.Packed()
 }
 
 func (p *packer) settle(st *state) bool {
@@ -106,7 +142,7 @@ func (p *packer) settle(st *state) bool {
 	for last := min(p.settled+packStep, end); p.settled < last; p.settled++ {
 		v := st.log.At(p.settled)
 		if e, ok := st.tree.Get(v.KV().Key); ok && e.Head.Load() == v {
-			p.packer.PackSibling(v)
+			p.packSibling(v)
 		}
 	}
 	return p.settled < end
@@ -126,7 +162,7 @@ func (p *packer) scan(st *state) bool {
 		}
 		n++
 		if v := e.Head.Load(); v.KV().ModRevision <= st.compacted {
-			p.packer.PackSibling(v)
+			p.packSibling(v)
 		}
 		return true
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/internal/delta"
 	"fairlead.dev/internal/storage/mvcc"
 	"fairlead.dev/storage"
 )
@@ -171,5 +172,55 @@ func checkFork(t *testing.T, s *Store, want map[string]string, least int) {
 	})
 	if shared < least {
 		t.Errorf("the fork shares %d packed values, want %d", shared, least)
+	}
+}
+
+// TestPackForReader checks that a reader that keeps keys gets them as the store holds them from then on: as the difference
+// to another key if that is smaller, and none for a key that has changed.
+func TestPackForReader(t *testing.T) {
+	s, err := Open("", Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var packer storage.Packer = s
+	text := strings.Repeat("a line of what is always the same, ", 60)
+	commit := func(op storage.Op) storage.Revision {
+		t.Helper()
+		r, err := s.Commit(t.Context(), storage.Txn{Then: []storage.Op{op}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Revision
+	}
+	var last *storage.Packed
+	for i := range 20 {
+		key, value := fmt.Sprint("/pods/web-", i), fmt.Sprint(text, i)
+		rev := commit(storage.Op{Type: storage.Put, Key: key, Value: []byte(value)})
+		p := packer.Pack(key, rev)
+		if p == nil || p.KV.Key != key || p.KV.ModRevision != rev || (p.Base == nil) != (i == 0) {
+			t.Fatalf("%s is held as %+v", key, p)
+		}
+		got := string(p.KV.Value)
+		if p.Base != nil {
+			restored, err := delta.Apply(p.Base.Value, p.KV.Value)
+			if got = string(restored); err != nil || len(p.KV.Value) > len(value)/4 {
+				t.Errorf("%s: a difference of %d bytes, %v", key, len(p.KV.Value), err)
+			}
+		}
+		if got != value {
+			t.Errorf("%s is %.50q, want %.50q", key, got, value)
+		}
+		if again := packer.Pack(key, rev); p.Base != nil && (again.KV != p.KV || again.Base != p.Base) {
+			t.Errorf("%s has other memory when it is asked for again", key)
+		}
+		if packer.Pack(key, rev-1) != nil {
+			t.Errorf("%s is held at a former revision", key)
+		}
+		last = p
+	}
+	rev := commit(storage.Op{Type: storage.Delete, Key: last.KV.Key})
+	if packer.Pack(last.KV.Key, rev) != nil || packer.Pack(last.KV.Key, last.KV.ModRevision) != nil || packer.Pack("/pods/none", rev) != nil {
+		t.Error("a key that does not exist is held")
 	}
 }

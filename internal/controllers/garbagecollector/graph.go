@@ -46,7 +46,7 @@ func (g *graph) observe(id identity, owners []metav1.OwnerReference, was, is lif
 	defer g.mu.Unlock()
 	n := g.mu.nodes[id.uid]
 	if n == nil {
-		n = &node{id: id, owners: owners, dependents: make(map[*node]struct{}), deletingDependents: is.beingDeleted && is.foreground}
+		n = &node{id: id, owners: owners, deletingDependents: is.beingDeleted && is.foreground}
 		g.mu.nodes[id.uid] = n
 		g.link(n, owners, &e)
 	} else {
@@ -128,13 +128,13 @@ func (g *graph) link(n *node, owners []metav1.OwnerReference, e *effects) {
 	for _, ref := range owners {
 		o := g.mu.nodes[ref.UID]
 		if o == nil {
-			o = &node{id: claimed(ref, n.id.namespace), dependents: make(map[*node]struct{}), virtual: true}
+			o = &node{id: claimed(ref, n.id.namespace), virtual: true}
 			g.mu.nodes[ref.UID] = o
 			e.checkNodes(o) // it may exist, or have been deleted before the graph was built
-			o.dependents[n] = struct{}{}
+			o.addDependent(n)
 			continue
 		}
-		o.dependents[n] = struct{}{}
+		o.addDependent(n)
 		namespaced := o.id.namespace != ""
 		switch {
 		case doubtful:

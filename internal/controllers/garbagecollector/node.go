@@ -10,7 +10,7 @@ import (
 type node struct {
 	id         identity
 	owners     []metav1.OwnerReference
-	dependents map[*node]struct{}
+	dependents map[*node]struct{} // nil until the first: most objects own no others
 
 	virtual            bool // claimed by a dependent, not seen by an informer
 	beingDeleted       bool
@@ -36,6 +36,13 @@ func lifeOf(o metav1.Object) life {
 
 func blocks(ref metav1.OwnerReference) bool {
 	return ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
+}
+
+func (n *node) addDependent(d *node) {
+	if n.dependents == nil {
+		n.dependents = make(map[*node]struct{})
+	}
+	n.dependents[d] = struct{}{}
 }
 
 // blocking returns the dependents that a foreground deletion waits for.

@@ -9,8 +9,25 @@ import (
 	"fairlead.dev/internal/quota"
 )
 
-// Amounts are quantities by resource: thousandths of cores, bytes, or pieces.
-type Amounts map[corev1.ResourceName]int64
+// Amounts are quantities of resources. They are few, and a node has those of each of its pods: a map would take five times
+// the memory.
+type Amounts []Amount
+
+// An Amount is how much there is of a resource: thousandths of cores, bytes, or pieces.
+type Amount struct {
+	Resource corev1.ResourceName
+	N        int64
+}
+
+// Of returns the amount of a resource, 0 without one.
+func (a Amounts) Of(name corev1.ResourceName) int64 {
+	for _, one := range a {
+		if one.Resource == name {
+			return one.N
+		}
+	}
+	return 0
+}
 
 // Allocation holds the resources allocated to a pod, computed once for each version of it.
 type Allocation struct {
@@ -35,11 +52,13 @@ func allocatedTo(pod *corev1.Pod) Amounts {
 }
 
 func amounts(list corev1.ResourceList) Amounts {
-	l := Amounts{}
+	l := make(Amounts, 0, len(list))
 	for name, q := range list {
-		if l[name] = q.Value(); name == corev1.ResourceCPU {
-			l[name] = q.MilliValue()
+		n := q.Value()
+		if name == corev1.ResourceCPU {
+			n = q.MilliValue()
 		}
+		l = append(l, Amount{name, n})
 	}
 	return l
 }

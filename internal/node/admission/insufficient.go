@@ -3,7 +3,6 @@ package admission
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -23,19 +22,20 @@ func (s insufficientResource) String() string {
 // insufficient returns the resources that are missing for the pod beside the residents. Extended resources that
 // the node does not have are not counted, as in a kubelet.
 func (r *Request) insufficient(wants Amounts) (all []insufficientResource) {
-	used, pods := Amounts{}, int64(0)
+	used, pods := map[corev1.ResourceName]int64{}, int64(0)
 	for p := range r.Residents {
 		pods++
-		for name, n := range p.Allocation.Of(p.Pod) {
-			used[name] += n
+		for _, a := range p.Allocation.Of(p.Pod) {
+			used[a.Resource] += a.N
 		}
 	}
 	if limit := r.Node.Status.Allocatable.Pods().Value(); pods+1 > limit {
 		all = append(all, insufficientResource{corev1.ResourcePods, 1, pods, limit})
 	}
 	has := amounts(r.Node.Status.Allocatable)
-	for _, name := range slices.SortedFunc(maps.Keys(wants), compareResources) {
-		if n, known := wants[name], has[name]; n > 0 && n > known-used[name] && (known > 0 || !strings.Contains(string(name), "/")) {
+	for _, want := range slices.SortedFunc(slices.Values(wants), func(a, b Amount) int { return compareResources(a.Resource, b.Resource) }) {
+		name, n := want.Resource, want.N
+		if known := has.Of(name); n > 0 && n > known-used[name] && (known > 0 || !strings.Contains(string(name), "/")) {
 			all = append(all, insufficientResource{name, n, used[name], known})
 		}
 	}

@@ -82,7 +82,7 @@ func (p *Resident) frees(of corev1.ResourceName) int64 {
 	if of == corev1.ResourcePods {
 		return 1
 	}
-	return p.Allocation.Of(p.Pod)[of]
+	return p.Allocation.Of(p.Pod).Of(of)
 }
 
 // minus returns the deficit that remains when pods have ended.

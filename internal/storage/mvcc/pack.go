@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"fairlead.dev/internal/delta"
+	"fairlead.dev/storage"
 )
 
 const (
@@ -37,6 +38,15 @@ func (p *Packer) Pack(v, next *Version) {
 	kv := b.kv
 	kv.Value = bytes.Clone(p.scratch)
 	v.body.Store(&body{kv: kv, base: &next.body})
+}
+
+// Packed returns a version as it is held, which may be packed.
+func (v *Version) Packed() *storage.Packed {
+	b := v.body.Load()
+	if b.base == nil {
+		return &storage.Packed{KV: &b.kv}
+	}
+	return &storage.Packed{KV: &b.kv, Base: b.base.Load().whole()}
 }
 
 // PackSibling packs a version, which may be nil, against one of a similar key, if there is one.

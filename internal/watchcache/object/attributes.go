@@ -1,6 +1,8 @@
 package object
 
 import (
+	"encoding/binary"
+	"math"
 	"slices"
 	"strings"
 
@@ -9,9 +11,17 @@ import (
 	"fairlead.dev/internal/codec/jsonscan"
 )
 
-// attributes are the labels, fields and UID of an object, which selectors and preconditions need,
-// read from its bytes in one pass. Their strings share the object's memory.
+// attributes are the labels, fields and UID of an object, which selectors and preconditions need. Those of an object that
+// is packed are held as their difference to the values of a similar object, see like.
 type attributes struct {
+	*values
+	// own has the texts in place of the values: for each its slot, its length as an unsigned varint, and itself. Slot 0
+	// is the UID, the fields and then the values of the labels follow. It is "" for the values' own object.
+	own string
+}
+
+// values are read from an object's bytes in one pass. Their strings share the object's memory.
+type values struct {
 	uid    string
 	labels []label
 	// fields has one value for each of Kind.Fields.
@@ -20,33 +30,86 @@ type attributes struct {
 
 type label struct{ key, value string }
 
-// copied returns a copy that does not share the object's memory. It shares the strings that it has in common with another
-// object's attributes.
-func (f *attributes) copied(other *attributes) *attributes {
-	c := &attributes{uid: strings.Clone(f.uid), labels: slices.Clone(f.labels), fields: slices.Clone(f.fields)}
-	if slices.Equal(f.labels, other.labels) {
-		c.labels = other.labels
-	} else {
-		for i := range c.labels {
-			of := label{}
-			if i < len(other.labels) {
-				of = other.labels[i]
-			}
-			c.labels[i] = label{cloneUnless(of.key, c.labels[i].key), cloneUnless(of.value, c.labels[i].value)}
+// slot returns the text of a slot, which is that of the values if no other is in its place.
+func (f *attributes) slot(at int, text string) string {
+	for own := f.own; own != ""; {
+		n, size := uvarint(own[1:])
+		end := 1 + size + n
+		if int(own[0]) == at {
+			return own[1+size : end]
 		}
+		own = own[end:]
 	}
-	for i := range c.fields {
-		c.fields[i] = cloneUnless(other.fields[i], c.fields[i])
-	}
-	return c
+	return text
 }
 
-// cloneUnless returns have if it equals s, and otherwise a copy of s.
-func cloneUnless(have, s string) string {
-	if have == s {
-		return have
+// uvarint is binary.Uvarint of a string.
+func uvarint(s string) (n, size int) {
+	for {
+		b := s[size]
+		n |= int(b&0x7f) << (7 * size)
+		if size++; b < 0x80 {
+			return n, size
+		}
 	}
-	return strings.Clone(s)
+}
+
+func (f *attributes) uidText() string        { return f.slot(0, f.uid) }
+func (f *attributes) field(i int) string     { return f.slot(1+i, f.fields[i]) }
+func (f *attributes) labelText(i int) string { return f.slot(1+len(f.fields)+i, f.labels[i].value) }
+
+// like returns a copy that does not share the object's memory, but the values of a similar object, if both have labels of
+// the same keys. other are that object's, which are not packed.
+func (f *attributes) like(other *attributes) *attributes {
+	sameKey := func(a, b label) bool { return a.key == b.key }
+	if !slices.EqualFunc(f.labels, other.labels, sameKey) || 1+len(f.fields)+len(f.labels) > math.MaxUint8 {
+		return f.copied()
+	}
+	var room [256]byte
+	own := room[:0]
+	differ := func(slot int, text, than string) {
+		if text != than {
+			own = append(binary.AppendUvarint(append(own, byte(slot)), uint64(len(text))), text...)
+		}
+	}
+	differ(0, f.uid, other.uid)
+	for i, text := range f.fields {
+		differ(1+i, text, other.fields[i])
+	}
+	for i, l := range f.labels {
+		differ(1+len(f.fields)+i, l.value, other.labels[i].value)
+	}
+	return &attributes{other.values, string(own)}
+}
+
+// copied returns a copy that does not share the object's memory.
+func (f *attributes) copied() *attributes {
+	v := &values{strings.Clone(f.uid), slices.Clone(f.labels), slices.Clone(f.fields)}
+	for i, l := range v.labels {
+		v.labels[i] = label{strings.Clone(l.key), strings.Clone(l.value)}
+	}
+	for i, text := range v.fields {
+		v.fields[i] = strings.Clone(text)
+	}
+	return &attributes{values: v}
+}
+
+// sameAttributes reports whether both have the same labels and fields.
+func sameAttributes(a, b *attributes) bool {
+	if len(a.labels) != len(b.labels) {
+		return false
+	}
+	for i := range a.fields {
+		if a.field(i) != b.field(i) {
+			return false
+		}
+	}
+	for i := range a.labels {
+		if a.labels[i].key != b.labels[i].key || a.labelText(i) != b.labelText(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // Has, Get and Lookup implement labels.Labels.
@@ -65,7 +128,7 @@ func (f *attributes) Get(key string) string {
 func (f *attributes) Lookup(key string) (string, bool) {
 	for i := range f.labels {
 		if f.labels[i].key == key {
-			return f.labels[i].value, true
+			return f.labelText(i), true
 		}
 	}
 	return "", false
@@ -75,25 +138,30 @@ var _ labels.Labels = (*attributes)(nil)
 
 // An attributeScan is one pass over an object.
 type attributeScan struct {
-	b          []byte
-	attributes *attributes
+	b      []byte
+	values *values
 	// ranks: for each field, the rank of the path its value came from; 0 without a value.
 	ranks []uint8
 }
 
 func scanAttributes(b []byte, paths *path, fs []Field) *attributes {
-	r := attributeScan{b: b, attributes: &attributes{}}
+	var found struct {
+		attributes
+		values
+	}
+	found.attributes.values = &found.values
+	r := attributeScan{b: b, values: &found.values}
 	if len(fs) > 0 {
-		r.attributes.fields = make([]string, len(fs))
+		r.values.fields = make([]string, len(fs))
 		for i := range fs {
-			r.attributes.fields[i] = fs[i].Zero
+			r.values.fields[i] = fs[i].Zero
 		}
 		r.ranks = make([]uint8, len(fs))
 	}
 	if i := jsonscan.Space(b, 0); i < len(b) && b[i] == '{' {
 		r.object(i, paths)
 	}
-	return r.attributes
+	return &found.attributes
 }
 
 // object reads the object at b[i] and returns the place after it, or -1 once every path below p has
@@ -135,12 +203,12 @@ func (r *attributeScan) value(i int, p *path) int {
 		return end
 	}
 	if p.uid {
-		r.attributes.uid = text
+		r.values.uid = text
 	}
 	for _, f := range p.fields {
 		if had := r.ranks[f.field]; had == 0 || f.rank < had {
 			r.ranks[f.field] = f.rank
-			r.attributes.fields[f.field] = text
+			r.values.fields[f.field] = text
 		}
 	}
 	return end
@@ -159,7 +227,7 @@ func (r *attributeScan) labels(i int) int {
 			return -1
 		}
 	}
-	r.attributes.labels = slices.Clone(labels)
+	r.values.labels = slices.Clone(labels)
 	if m.Broken {
 		return -1
 	}

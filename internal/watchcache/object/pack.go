@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"fairlead.dev/internal/delta"
+	"fairlead.dev/storage"
 )
 
 const (
@@ -54,8 +55,34 @@ func PackSibling(o *Object, siblings *Siblings) *Packed {
 	if !ok {
 		return nil
 	}
-	return &Packed{withValue(b.kv, d), base, o.read().copied(base.read())}
+	return &Packed{withValue(b.kv, d), base, o.read().like(base.read())}
 }
+
+// Base returns the object of a key of the store that others were packed with, for PackLike.
+func Base(kv *storage.KeyValue, k *Kind) *Object {
+	base := &Object{kind: k}
+	base.body.Store(&body{kv: kv})
+	return base
+}
+
+// PackLike is PackSibling for an object that its store holds as the difference of kv to base: the two share the memory of
+// kv. It returns nil if the object has another value than the one stored, which was decrypted or converted.
+func PackLike(o *Object, kv *storage.KeyValue, base *Object, scratch *[]byte) *Packed {
+	b := o.body.Load()
+	if b.base != nil || !Readable(o) {
+		return nil
+	}
+	p := body{kv: kv, base: base}
+	*scratch = p.restore((*scratch)[:0])
+	if !bytes.Equal(*scratch, b.kv.Value) {
+		return nil
+	}
+	p.attributes = o.read().like(base.read())
+	return (*Packed)(&p)
+}
+
+// IsStored reports whether the object has the memory of a stored key.
+func IsStored(o *Object, kv *storage.KeyValue) bool { return o.kv() == kv }
 
 // SetPacked replaces the object's value by the packed one. Its attributes go too, unless the Packed has
 // them, since they share the memory of the value.

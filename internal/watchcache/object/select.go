@@ -1,15 +1,13 @@
 package object
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // UID returns metadata.uid.
-func (o *Object) UID() types.UID { return types.UID(o.read().uid) }
+func (o *Object) UID() types.UID { return types.UID(o.read().uidText()) }
 
 // Labels returns the object's labels.
 func (o *Object) Labels() labels.Labels { return o.read() }
@@ -28,7 +26,7 @@ func (o *Object) field(name string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	return o.read().fields[i], true
+	return o.read().field(i), true
 }
 
 // read scans the object when its attributes are first needed. Two concurrent readers may both scan
@@ -58,8 +56,7 @@ func (o *Object) read() *attributes {
 
 // SameAttributes reports whether both objects have the same labels and fields.
 func SameAttributes(a, b *Object) bool {
-	x, y := a.read(), b.read()
-	return slices.Equal(x.labels, y.labels) && slices.Equal(x.fields, y.fields)
+	return sameAttributes(a.read(), b.read())
 }
 
 // LabelOf returns the value of a label of the object and whether it has the label.
