@@ -41,7 +41,7 @@ type conflict struct {
 
 func (c *conflict) message() string {
 	const then = "If both pods land on the same node, only one of them may access the volume."
-	if c.pod.Namespace != c.other.Namespace { // whose names are none of this pod's business
+	if c.pod.Namespace != c.other.Namespace { // whose names this pod is not to know
 		return fmt.Sprintf("%s %q conflicts with another pod that uses the same volume as this pod with a different %s. %s", c.property, c.value, c.property, then)
 	}
 	return fmt.Sprintf("%s %q conflicts with pod %s that uses the same volume as this pod with %s %q. %s", c.property, c.value, c.other.Name, c.property, c.otherValue, then)

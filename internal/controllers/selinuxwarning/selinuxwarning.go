@@ -1,8 +1,8 @@
 // Package selinuxwarning tells pods that use one volume with different SELinux labels. A volume is mounted with one label (since
 // Kubernetes 1.37 without a feature gate), so that only one of them can have it if they come to the same node.
 //
-// Labels matter for volumes of CSI drivers with seLinuxMount, of Fibre Channel and of iSCSI. The controller knows no node, and so
-// none of the parts of a label that nodes complete: missing users, roles and types match any. All pods count that have not ended,
+// Labels matter for volumes of CSI drivers with seLinuxMount, of Fibre Channel and of iSCSI. The controller reads no
+// node, and so cannot complete labels as nodes do: missing users, roles and types match any. All pods count that have not ended,
 // also those without a node.
 package selinuxwarning
 

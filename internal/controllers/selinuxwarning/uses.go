@@ -18,7 +18,7 @@ type use struct {
 	policy corev1.PodSELinuxChangePolicy
 }
 
-// usesOf returns the uses of a pod's volumes by what identifies the volumes in all pods, as far as they are known, and the names of
+// usesOf returns the uses of a pod's volumes by names that the volumes have for all pods, as far as they are known, and the names of
 // those with several labels.
 func (w *warner) usesOf(p *corev1.Pod) (uses map[string]use, ambiguous []string) {
 	uses = map[string]use{}
@@ -82,7 +82,7 @@ func labelsOf(p *corev1.Pod, volume string) (labels []string, mounted bool) {
 	return labels, mounted
 }
 
-// identify returns what identifies a volume of a pod, and whether it is mounted with a label; an empty id if it is not known yet, or
+// identify returns the name that a volume of a pod has for all pods, and whether it is mounted with a label; an empty id if it is not known yet, or
 // labels never matter for it.
 func (w *warner) identify(p *corev1.Pod, v *corev1.Volume) (id string, u use, labeled bool) {
 	claim := ""

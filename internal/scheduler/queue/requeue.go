@@ -51,7 +51,7 @@ func (q *Queue) AddAfterError(w *QueuedPodInfo, now time.Time) {
 	q.entered(w, metrics.Backoff, attemptFailed)
 }
 
-// putBack makes w known again, and returns what has to wait: w, or, for a member, its group. It returns nil for a group without
+// putBack makes w known again, and returns the entity that waits: w, or, for a member, its group. It returns nil for a group without
 // members, and for a member of a group that is in the queue.
 func (q *Queue) putBack(w *QueuedPodInfo, now time.Time) *QueuedPodInfo {
 	if key, ok := q.groupOf(w.PodInfo); ok && w.Group == nil {
