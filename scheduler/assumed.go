@@ -17,7 +17,14 @@ type assumedPod struct {
 	unreserve []func(context.Context)
 	release   []func() // to be called when the pod is bound, or will not be
 	permit    framework.Permission
+	attempt   any                // of the Extension, for a pod of a group
 	cancel    context.CancelFunc // cancels preBind
+}
+
+// assume keeps a pod that has been given its node until the binding is confirmed.
+func (s *Scheduler) assume(p *assumedPod) {
+	s.assumed[p.PodInfo.Pod.UID] = p
+	s.groups.assume(p.PodInfo.Pod, p.node)
 }
 
 // runPreBind runs the PreBind functions until one fails.

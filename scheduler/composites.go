@@ -17,6 +17,13 @@ type composite struct {
 	children map[queue.GroupKey]struct{}           // the groups that exist and name it
 }
 
+// change changes the model, with mu held.
+func (g *podGroups) change(do func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	do()
+}
+
 // link makes a group a child of its parent, if it has one.
 func (g *podGroups) link(child queue.GroupKey, parent *string) {
 	if g.composites == nil || parent == nil {
@@ -132,7 +139,7 @@ func (s *Scheduler) setComposite(o *schedulingv1alpha3.CompositePodGroup) {
 	key := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 	c := s.groups.composites[key]
 	if c != nil && c.object != nil && c.object.UID == o.UID {
-		c.object = o
+		s.groups.change(func() { c.object = o })
 		return
 	}
 	if c != nil && c.object != nil {
@@ -140,7 +147,7 @@ func (s *Scheduler) setComposite(o *schedulingv1alpha3.CompositePodGroup) {
 	}
 	if c = s.groups.composites[key]; c == nil {
 		c = &composite{children: map[queue.GroupKey]struct{}{}}
-		s.groups.composites[key] = c
+		s.groups.change(func() { s.groups.composites[key] = c })
 	}
 	s.moveGroups(c, "CompositePodGroupAdd", func() {
 		c.object = o
@@ -158,15 +165,15 @@ func (s *Scheduler) removeComposite(o *schedulingv1alpha3.CompositePodGroup) {
 	s.moveGroups(c, "CompositePodGroupDelete", func() {
 		s.groups.unlink(queue.GroupKey{NamespacedName: key, Composite: true}, o.Spec.ParentCompositePodGroupName)
 		c.object = nil
+		s.groups.releaseComposite(key, c)
 	})
-	s.groups.releaseComposite(key, c)
 }
 
 // moveGroups makes a change of the hierarchy, and moves the waiting pods below c to the roots that they have then.
 func (s *Scheduler) moveGroups(c *composite, event string, change func()) {
 	before, after := map[queue.GroupKey]struct{}{}, map[queue.GroupKey]struct{}{}
 	s.groups.below(c, map[*composite]bool{}, func(group types.NamespacedName) { before[s.groups.rootOf(group)] = struct{}{} })
-	change()
+	s.groups.change(change)
 	s.groups.below(c, map[*composite]bool{}, func(group types.NamespacedName) { after[s.groups.rootOf(group)] = struct{}{} })
 	now := time.Now()
 	for key := range before {

@@ -49,7 +49,7 @@ func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extend
 		return
 	}
 	s.endPodNomination(w)
-	s.assumed[w.PodInfo.Pod.UID] = p
+	s.assume(p)
 	s.cluster.AddPod(w.PodInfo, n.Name)
 	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: n, Pod: w.PodInfo}, time.Now())
 	s.beginBinding(ctx, p)

@@ -58,7 +58,8 @@
 //
 // # Concurrency
 //
-//  1. The loop goroutine owns queue and cluster, so neither has a lock.
+//  1. The loop goroutine owns queue and cluster, so neither has a lock. The model of the pod groups has one, for plugins that read it
+//     by Attachment.Groups.
 //  2. Informer handlers, binders and condition writers send to the loop through one bounded
 //     mailbox. The loop reads the mailbox while it waits for anything, so a full mailbox delays
 //     its senders but cannot block them forever.

@@ -145,6 +145,7 @@ func (s *Scheduler) handleBindingError(p *assumedPod, err error) {
 		return // confirmed or deleted meanwhile
 	}
 	delete(s.assumed, uid)
+	s.groups.assume(p.PodInfo.Pod, "")
 	p.undo()
 	_, n := s.cluster.RemovePod(uid)
 	if n != nil {

@@ -75,7 +75,7 @@ func domainOf(pods []*cache.PodInfo, key string) (domain string, taken bool, err
 
 // tryGroup tries to place a group, or a hierarchy of them. The caller binds the placed pods, or undoes the trial.
 func (s *Scheduler) tryGroup(profile *profile, h *hierarchy) trial {
-	defer s.beginTrial()()
+	defer s.beginTrial(profile)()
 	t := s.tryWithin(profile, h, nil)
 	if t.failure == nil && !t.rejected && len(t.placed) == 0 {
 		t.rejected, t.why = true, unschedulable
@@ -198,7 +198,8 @@ func best(fit []placed) trial {
 // again repeats an undone trial: the pods get the nodes that they had.
 func (s *Scheduler) again(of trial) trial {
 	for _, p := range of.undone {
-		taken, err := s.take(p.QueuedPodInfo, s.cluster.Node(p.node))
+		s.profileOf(p.QueuedPodInfo).resume(p)
+		taken, err := s.take(p.QueuedPodInfo, s.cluster.Node(p.node), p.attempt)
 		if err != nil {
 			of.failure = fmt.Errorf("failed to schedule other pod from a pod group: %w", err)
 			return of

@@ -115,9 +115,9 @@ func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPod
 	}
 	victims, o.violations = away.Reprieve(units, func(back placement.Unit) bool {
 		if !apart {
-			return s.fitsAgain(placed)
+			return s.fitsAgain(profile, placed)
 		}
-		return !slices.ContainsFunc(back.Pods, func(p *cache.PodInfo) bool { return !s.fitsAgain(byNode[p.NodeInfo.Name]) })
+		return !slices.ContainsFunc(back.Pods, func(p *cache.PodInfo) bool { return !s.fitsAgain(profile, byNode[p.NodeInfo.Name]) })
 	})
 	for _, u := range victims {
 		away.Back(u)
@@ -150,16 +150,17 @@ func (s *Scheduler) groupWaits(members []*queue.QueuedPodInfo, priority int32) b
 }
 
 // fitsAgain reports whether pods still fit on the nodes that a trial chose, one after another. It leaves the cluster as it was.
-func (s *Scheduler) fitsAgain(placed []*assumedPod) bool {
+func (s *Scheduler) fitsAgain(profile *profile, placed []*assumedPod) bool {
 	var again trial
 	defer func() { s.undoTrial(&again) }()
-	defer s.beginTrial()()
+	defer s.beginTrial(profile)()
 	for _, p := range placed {
 		n := s.cluster.Node(p.node)
-		if n == nil || !s.profileOf(p.QueuedPodInfo).Fits(s.cluster, p.PodInfo, n) {
+		profile.resume(p)
+		if n == nil || !profile.Fits(s.cluster, p.PodInfo, n) {
 			return false
 		}
-		taken, err := s.take(p.QueuedPodInfo, n)
+		taken, err := s.take(p.QueuedPodInfo, n, p.attempt)
 		if err != nil {
 			return false
 		}

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,8 +17,10 @@ import (
 	"fairlead.dev/internal/scheduler/queue"
 )
 
-// podGroups is the model of the pod groups, owned by the loop. The zero value is that of a server without groups.
+// podGroups is the model of the pod groups. The zero value is that of a server without groups.
 type podGroups struct {
+	// mu is held by the loop while it changes byKey, composites and what they hold, and by other goroutines while they read them.
+	mu         sync.RWMutex
 	byKey      map[types.NamespacedName]*podGroup
 	composites map[types.NamespacedName]*composite // nil for a server without groups of groups
 	told       map[queue.GroupKey]struct{}         // the groups whose waiting pods will have an event
@@ -28,8 +31,9 @@ type podGroups struct {
 
 // podGroup is a group that exists, or that pods name.
 type podGroup struct {
-	object *schedulingv1beta1.PodGroup // nil: it does not exist
-	pods   map[types.UID]struct{}      // those that have not ended, with and without nodes
+	object  *schedulingv1beta1.PodGroup // nil: it does not exist
+	pods    map[types.UID]*corev1.Pod   // those that have not ended, with and without nodes
+	assumed map[types.UID]string        // the nodes of those that are about to be bound
 }
 
 // modelGroups prepares the model, if the server has pod groups.
@@ -53,7 +57,7 @@ func (s *Scheduler) modelGroups(c *client.Client) {
 func (g *podGroups) of(key types.NamespacedName) *podGroup {
 	one := g.byKey[key]
 	if one == nil {
-		one = &podGroup{pods: map[types.UID]struct{}{}}
+		one = &podGroup{pods: map[types.UID]*corev1.Pod{}, assumed: map[types.UID]string{}}
 		g.byKey[key] = one
 	}
 	return one
@@ -65,7 +69,33 @@ func (g *podGroups) add(pod *corev1.Pod) {
 		return
 	}
 	if key, ok := queue.GroupOf(pod); ok {
-		g.of(key).pods[pod.UID] = struct{}{}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		one := g.of(key)
+		one.pods[pod.UID] = pod
+		if pod.Spec.NodeName != "" {
+			delete(one.assumed, pod.UID)
+		}
+	}
+}
+
+// assume counts a pod as about to be bound to a node, or, if that is empty, no longer.
+func (g *podGroups) assume(pod *corev1.Pod, node string) {
+	if g.byKey == nil {
+		return
+	}
+	key, ok := queue.GroupOf(pod)
+	if !ok {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if one := g.byKey[key]; one == nil {
+		return
+	} else if node == "" {
+		delete(one.assumed, pod.UID)
+	} else {
+		one.assumed[pod.UID] = node
 	}
 }
 
@@ -74,8 +104,11 @@ func (g *podGroups) remove(pod *corev1.Pod) {
 		return
 	}
 	if key, ok := queue.GroupOf(pod); ok {
+		g.mu.Lock()
+		defer g.mu.Unlock()
 		one := g.of(key)
 		delete(one.pods, pod.UID)
+		delete(one.assumed, pod.UID)
 		g.release(key, one)
 	}
 }
@@ -175,14 +208,8 @@ func (s *Scheduler) listenToGroups() []func() {
 // setGroup stores a version of a group. Its pods are tried again if the group is new or another policy may let them fit.
 func (s *Scheduler) setGroup(g *schedulingv1beta1.PodGroup, event string) {
 	key := types.NamespacedName{Namespace: g.Namespace, Name: g.Name}
-	one := s.groups.of(key)
-	old := one.object
 	before := s.groups.rootOf(key)
-	if old != nil && old.UID != g.UID {
-		s.groups.unlink(queue.GroupKey{NamespacedName: key}, old.Spec.ParentCompositePodGroupName)
-	}
-	one.object = g
-	s.groups.link(queue.GroupKey{NamespacedName: key}, g.Spec.ParentCompositePodGroupName)
+	old := s.groups.set(key, g)
 	if old == nil || old.UID != g.UID || !apiequality.Semantic.DeepEqual(old.Spec, g.Spec) {
 		s.queue.Rehome(before, time.Now())
 		s.queue.WakeGroup(s.groups.rootOf(key), event, time.Now())
@@ -190,15 +217,28 @@ func (s *Scheduler) setGroup(g *schedulingv1beta1.PodGroup, event string) {
 	}
 }
 
+// set makes latest the version of a group, nil if it is gone, and returns the one before.
+func (g *podGroups) set(key types.NamespacedName, latest *schedulingv1beta1.PodGroup) (old *schedulingv1beta1.PodGroup) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	one := g.of(key)
+	old, one.object = one.object, latest
+	if old != nil && (latest == nil || old.UID != latest.UID) {
+		g.unlink(queue.GroupKey{NamespacedName: key}, old.Spec.ParentCompositePodGroupName)
+	}
+	if latest != nil {
+		g.link(queue.GroupKey{NamespacedName: key}, latest.Spec.ParentCompositePodGroupName)
+	}
+	g.release(key, one)
+	return old
+}
+
 // removeGroup forgets a group. Its pods without nodes wait for another one of its name.
 func (s *Scheduler) removeGroup(g *schedulingv1beta1.PodGroup) {
 	key := types.NamespacedName{Namespace: g.Namespace, Name: g.Name}
-	one := s.groups.of(key)
 	root := s.groups.rootOf(key)
-	s.groups.unlink(queue.GroupKey{NamespacedName: key}, g.Spec.ParentCompositePodGroupName)
-	one.object = nil
+	s.groups.set(key, nil)
 	s.groups.writer.forget(g.UID)
-	s.groups.release(key, one)
 	s.queue.Rehome(root, time.Now())
 	s.hold(queue.GroupKey{NamespacedName: key})
 	s.hold(root)

@@ -116,11 +116,16 @@ func (s *Scheduler) tryChildren(profile *profile, h *hierarchy, nodes []*cache.N
 
 // beginTrial lets the members that are placed until end share allocations of devices. Devices that become free meanwhile
 // were never taken for good.
-func (s *Scheduler) beginTrial() (end func()) {
+func (s *Scheduler) beginTrial(profile *profile) (end func()) {
 	devices := cache.DevicesOf(s.cluster)
 	devices.BeginTrial()
 	s.groups.trying = true
+	endGroup := func() {}
+	if profile.Extension != nil {
+		endGroup = profile.Extension.BeginGroup()
+	}
 	return func() {
+		endGroup()
 		s.groups.trying = false
 		devices.EndTrial()
 	}
@@ -128,22 +133,34 @@ func (s *Scheduler) beginTrial() (end func()) {
 
 // tryMember gives a pod its node in the cluster.
 func (s *Scheduler) tryMember(w *queue.QueuedPodInfo) (*assumedPod, error) {
-	n, err := s.profileOf(w).Place(s.cluster, w.PodInfo)
+	profile := s.profileOf(w)
+	n, err := profile.Place(s.cluster, w.PodInfo)
 	if err != nil {
 		return nil, err
 	}
-	return s.take(w, n)
+	var attempt any
+	if profile.Extension != nil {
+		attempt = profile.Extension.Attempt()
+	}
+	return s.take(w, n, attempt)
 }
 
 // take makes the reservations for a pod on a node and counts it there. The placeholder of a nominated pod goes.
-func (s *Scheduler) take(w *queue.QueuedPodInfo, n *cache.NodeInfo) (*assumedPod, error) {
-	p := &assumedPod{QueuedPodInfo: w, node: n.Name}
+func (s *Scheduler) take(w *queue.QueuedPodInfo, n *cache.NodeInfo, attempt any) (*assumedPod, error) {
+	p := &assumedPod{QueuedPodInfo: w, node: n.Name, attempt: attempt}
 	if err := s.reserve(p, n); err != nil {
 		return nil, err
 	}
 	s.cluster.Withdraw(w.PodInfo.Pod.UID)
 	s.cluster.AddPod(w.PodInfo, n.Name)
 	return p, nil
+}
+
+// resume goes on with the attempt for a pod of a group, as far as plugins of another framework take part in it.
+func (p *profile) resume(with *assumedPod) {
+	if p.Extension != nil {
+		p.Extension.Resume(with.attempt)
+	}
 }
 
 // undoTrial takes the placed pods off their nodes, the last one first, and ends their reservations.

@@ -24,34 +24,75 @@ type CompositePodGroupView struct {
 	PodGroups, CompositePodGroups []string
 }
 
-// PodGroup returns a pod group that exists or that pods name. It must be called in an attempt, or by Do. It reads all pods of the namespace.
-func (a *Attachment) PodGroup(namespace, name string) (v PodGroupView, ok bool) {
-	one := a.s.groups.byKey[types.NamespacedName{Namespace: namespace, Name: name}]
+// Groups are the pod groups as plugins read them.
+type Groups struct {
+	s *Scheduler
+	// trial: pods that the attempt in progress has placed are Assumed, too.
+	trial bool
+}
+
+// Groups calls f with the pod groups, which do not change meanwhile. It may be called from any goroutine. The Groups are valid in f
+// only, and f must not call the scheduler.
+func (a *Attachment) Groups(f func(Groups)) {
+	a.s.groups.mu.RLock()
+	defer a.s.groups.mu.RUnlock()
+	f(Groups{s: a.s})
+}
+
+// GroupsInAttempt returns the pod groups as the attempt in progress has them. It must be called in an attempt, or by Do, which is
+// as long as they are valid.
+func (a *Attachment) GroupsInAttempt() Groups { return Groups{a.s, true} }
+
+// Object returns a pod group, nil if it does not exist; known: it exists, or pods name it.
+func (g Groups) Object(namespace, name string) (o *schedulingv1beta1.PodGroup, known bool) {
+	one := g.s.groups.byKey[types.NamespacedName{Namespace: namespace, Name: name}]
+	if one == nil {
+		return nil, false
+	}
+	return one.object, true
+}
+
+// PodGroup returns a pod group that exists or that pods name, with its pods.
+func (g Groups) PodGroup(namespace, name string) (v PodGroupView, ok bool) {
+	one := g.s.groups.byKey[types.NamespacedName{Namespace: namespace, Name: name}]
 	if one == nil {
 		return v, false
 	}
 	v.Object = one.object
-	for _, pod := range a.s.objects.pods.Store().List(namespace) {
-		if _, member := one.pods[pod.UID]; !member {
-			continue
+	for uid, pod := range one.pods {
+		if latest, known := g.s.objects.pods.Store().Get(namespace, pod.Name); known && latest.UID == uid {
+			pod = latest
 		}
-		switch on := cache.PodOn(a.s.cluster, pod.UID); {
-		case on == nil || on.Nominated:
-			v.Unscheduled = append(v.Unscheduled, pod)
-		case on.Pod.Spec.NodeName == "":
-			assumed := on.Pod.DeepCopy()
-			assumed.Spec.NodeName = on.NodeInfo.Name
+		switch node := g.node(one, pod); {
+		case pod.Spec.NodeName != "":
+			v.Assigned = append(v.Assigned, pod)
+		case node != "":
+			assumed := pod.DeepCopy()
+			assumed.Spec.NodeName = node
 			v.Assumed = append(v.Assumed, assumed)
 		default:
-			v.Assigned = append(v.Assigned, on.Pod)
+			v.Unscheduled = append(v.Unscheduled, pod)
 		}
 	}
 	return v, true
 }
 
-// CompositePodGroup returns a group of groups that exists or that groups name. It must be called in an attempt, or by Do.
-func (a *Attachment) CompositePodGroup(namespace, name string) (v CompositePodGroupView, ok bool) {
-	c := a.s.groups.composites[types.NamespacedName{Namespace: namespace, Name: name}]
+// node returns the node that a pod of a group is about to be bound to; empty if there is none.
+func (g Groups) node(of *podGroup, pod *corev1.Pod) string {
+	if g.trial {
+		if on := cache.PodOn(g.s.cluster, pod.UID); on != nil && !on.Nominated {
+			return on.NodeInfo.Name
+		}
+	}
+	return of.assumed[pod.UID]
+}
+
+// HasComposites reports whether the server has groups of groups.
+func (g Groups) HasComposites() bool { return g.s.groups.composites != nil }
+
+// CompositePodGroup returns a group of groups that exists or that groups name.
+func (g Groups) CompositePodGroup(namespace, name string) (v CompositePodGroupView, ok bool) {
+	c := g.s.groups.composites[types.NamespacedName{Namespace: namespace, Name: name}]
 	if c == nil {
 		return v, false
 	}

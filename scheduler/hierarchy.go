@@ -26,12 +26,12 @@ type hierarchy struct {
 func (g *podGroups) hierarchyOf(e *queue.Group) *hierarchy {
 	key := queue.KeyOf(e)
 	if !key.Composite {
-		return &hierarchy{leaf: g.of(key.NamespacedName), members: e.Members}
+		return &hierarchy{leaf: g.byKey[key.NamespacedName], members: e.Members}
 	}
 	members := map[*podGroup][]*queue.QueuedPodInfo{}
 	for _, m := range e.Members {
 		if key, ok := queue.GroupOf(m.PodInfo.Pod); ok {
-			members[g.of(key)] = append(members[g.of(key)], m)
+			members[g.byKey[key]] = append(members[g.byKey[key]], m)
 		}
 	}
 	return g.hierarchyFrom(key, members)

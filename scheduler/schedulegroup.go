@@ -44,9 +44,6 @@ func (s *Scheduler) checkGroup(h *hierarchy, members []*queue.QueuedPodInfo) err
 		if len(s.interested(w.PodInfo.Pod)) > 0 {
 			return errors.New("extenders are not asked about the pods of a pod group")
 		}
-		if s.profileOf(w).Extension != nil {
-			return errors.New("plugins of another framework are not asked about the pods of a pod group")
-		}
 		pods = append(pods, w.PodInfo.Pod)
 	}
 	for _, p := range h.scheduled(s.cluster) {
@@ -102,17 +99,34 @@ func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, h *hi
 	for _, p := range t.placed {
 		s.profileOf(p.QueuedPodInfo).Metrics.Placed(p.Began)
 		s.endPodNomination(p.QueuedPodInfo)
-		s.assumed[p.PodInfo.Pod.UID] = p
 		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: s.cluster.Node(p.node), Pod: p.PodInfo}, time.Now())
 	}
 	s.setOutcomes(h, t)
 	s.profileOf(t.placed[0].QueuedPodInfo).Metrics.GroupEnded("scheduled", e.Began)
 	e.Group.Members, e.Attempts = left, 0
 	s.queue.Again(e)
+	permitted := s.permitAll(t.placed)
 	// From here on mail is read, which may change the queue and the cluster.
-	for _, p := range t.placed {
+	for _, p := range permitted {
 		s.beginBinding(ctx, p)
 	}
+}
+
+// permitAll assumes the placed pods of a group, asks the extension about each, and returns those that may be bound. The others are
+// put back.
+func (s *Scheduler) permitAll(placed []*assumedPod) (permitted []*assumedPod) {
+	for _, p := range placed {
+		s.assume(p)
+		if profile := s.profileOf(p.QueuedPodInfo); profile.Extension != nil {
+			profile.resume(p)
+			if err := s.permit(p, s.cluster.Node(p.node)); err != nil {
+				s.handleBindingError(p, err)
+				continue
+			}
+		}
+		permitted = append(permitted, p)
+	}
+	return permitted
 }
 
 // rejectGroup puts back a group that does not fit, after a look for pods to preempt.

@@ -18,7 +18,7 @@ func (*asking) Name() string { return "Asking" }
 
 func (a *asking) at(point string, pod *corev1.Pod) {
 	if pod.Name == point {
-		a.handle.PodGroupManager()
+		a.handle.SharedDRAManager()
 	}
 }
 
@@ -46,7 +46,7 @@ profiles:
     bind: {enabled: [{name: Asking}, {name: DefaultBinder}], disabled: [{name: "*"}]}`, schedulerplugins.WithPlugin("Asking",
 		func(_ context.Context, _ runtime.Object, h fwk.Handle) (fwk.Plugin, error) { return &asking{h}, nil }))
 	c.pod("bind")
-	c.held("bind", "it calls Handle.PodGroupManager, which this scheduler does not have")
+	c.held("bind", "it calls Handle.SharedDRAManager, which this scheduler does not have")
 	c.pod("post-bind")
 	c.bound("post-bind")
 	c.pod("other")

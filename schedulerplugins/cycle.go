@@ -56,8 +56,21 @@ func (c *cycle) assumed(pod *corev1.Pod, node string) *corev1.Pod {
 func (p *profile) Begin(c *scheduler.Cluster, info *scheduler.PodInfo) {
 	p.lister.cluster = c
 	p.cycle = &cycle{ctx: p.ctx, pod: info, run: newRun()}
+	p.cycle.run.state.group = p.group
 	delete(p.pending, info.Pod.UID)
 }
+
+// BeginGroup starts the attempt for a group.
+func (p *profile) BeginGroup() (end func()) {
+	p.group = &groupState{}
+	return func() { p.group = nil }
+}
+
+// Attempt returns the attempt.
+func (p *profile) Attempt() any { return p.cycle }
+
+// Resume goes on with an attempt.
+func (p *profile) Resume(attempt any) { p.cycle = attempt.(*cycle) }
 
 // runOf returns the run of which a plugin's PreFilter is part: the second call in a run begins the next one.
 func (p *profile) runOf(of *plugin) *filterRun {
@@ -65,6 +78,7 @@ func (p *profile) runOf(of *plugin) *filterRun {
 	if run.ran[of] {
 		if p.cycle.dry == nil || p.cycle.dry.ran[of] {
 			p.cycle.dry = newRun()
+			p.cycle.dry.state.group = p.group
 		}
 		run = p.cycle.dry
 	}

@@ -24,15 +24,17 @@
 //   - Pods that are only nominated to a node count in its requests, and are not among its pods.
 //   - APIDispatcher and APICacher are nil, as without the feature gate SchedulerAsyncAPICalls, and SignPod returns nil, as
 //     without OpportunisticBatching.
-//   - There are no extension points of placements and pod groups: a plugin that is enabled at one is refused. One that calls PodGroupManager
-//     or another missing method of its Handle fails with the name of the method; in its factory, the program does not start. The
-//     Less of a QueueSort, which cannot fail, must not call one. SnapshotSharedLister has the PodGroups and CompositePodGroups.
+//   - There are no extension points of placements and pod groups: a plugin that is enabled at one is refused. One that calls
+//     SharedDRAManager or another missing method of its Handle fails with the name of the method; in its factory, the program does not
+//     start. The Less of a QueueSort, which cannot fail, must not call one.
+//   - The pods of a PodGroup have no state of a placement (GetPlacementCycleState), and a hierarchy of groups may be deeper than
+//     four levels for PodGroupManager.
 //   - An own informer per resource feeds SharedInformerFactory, beside those of the scheduler.
 //
 // # Concurrency
 //
 //  1. Plugins are called on the goroutine of the scheduling cycle, and from PreBind on (and while a pod waits on permit) on a
 //     goroutine of the pod.
-//  2. The listers and the runners of plugins in Handle must be used only in a scheduling cycle; all else may be used from any
-//     goroutine.
+//  2. SnapshotSharedLister and the runners of plugins in Handle must be used only in a scheduling cycle; all else, PodGroupManager
+//     included, may be used from any goroutine.
 package schedulerplugins

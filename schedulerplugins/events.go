@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -35,6 +37,7 @@ var builtin = map[fwk.EventResource]schema.GroupVersionResource{
 	fwk.ResourceSlice:         {Group: "resource.k8s.io", Version: "v1", Resource: "resourceslices"},
 	fwk.DeviceClass:           {Group: "resource.k8s.io", Version: "v1", Resource: "deviceclasses"},
 	fwk.PodGroup:              {Group: "scheduling.k8s.io", Version: "v1beta1", Resource: "podgroups"},
+	fwk.CompositePodGroup:     {Group: "scheduling.k8s.io", Version: "v1alpha3", Resource: "compositepodgroups"},
 }
 
 var podResources = []fwk.EventResource{fwk.Pod, fwk.AssignedPod, fwk.UnscheduledPod, fwk.TargetPod}
@@ -63,12 +66,24 @@ func (r *registry) listen() error {
 				continue
 			}
 			seen[of] = true
+			if (of == fwk.PodGroup || of == fwk.CompositePodGroup) && !r.serves(builtin[of]) {
+				continue
+			}
 			if err := r.listenTo(of); err != nil {
 				return fmt.Errorf("plugin %q: %w", p.name, err)
 			}
 		}
 	}
 	return nil
+}
+
+// serves reports whether the server has a resource that a feature gate adds. If it does not answer, it may.
+func (r *registry) serves(gvr schema.GroupVersionResource) bool {
+	list, err := r.clients.Discovery().ServerResourcesForGroupVersion(gvr.GroupVersion().String())
+	if err != nil {
+		return !apierrors.IsNotFound(err)
+	}
+	return slices.ContainsFunc(list.APIResources, func(one metav1.APIResource) bool { return one.Name == gvr.Resource })
 }
 
 func (r *registry) listenTo(of fwk.EventResource) error {

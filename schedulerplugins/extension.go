@@ -60,6 +60,7 @@ func (p *profile) PostFilter(_ *scheduler.Cluster, info *scheduler.PodInfo, e *s
 // Permit runs the Permit plugins, and prepares the binding.
 func (p *profile) Permit(_ *scheduler.Cluster, info *scheduler.PodInfo, n *scheduler.NodeInfo) (m scheduler.Permission) {
 	cycle, pod := p.cycle, p.cycle.assumed(info.Pod, n.Name)
+	cycle.state().group = nil
 	limits := map[string]time.Duration{}
 	for _, name := range p.order["permit"] {
 		of := p.plugins[name]

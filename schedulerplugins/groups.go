@@ -14,12 +14,25 @@ import (
 	"fairlead.dev/scheduler"
 )
 
-// The lists of pod groups, which read the scheduler's model.
+// A groupReader has pod groups that do not change while it is read.
+type groupReader interface {
+	// Object returns a pod group, nil if it does not exist; known: it exists, or pods name it.
+	Object(namespace, name string) (o *schedulingv1beta1.PodGroup, known bool)
+	PodGroup(namespace, name string) (scheduler.PodGroupView, bool)
+	CompositePodGroup(namespace, name string) (scheduler.CompositePodGroupView, bool)
+	// HasComposites reports whether there are groups of groups.
+	HasComposites() bool
+}
+
+// groups calls a function with the pod groups. It does not while there is no scheduler.
+type groups func(func(groupReader))
+
+// The lists of pod groups.
 type (
-	podGroups           struct{ *registry }
-	podGroupStates      struct{ *registry }
-	compositeGroups     struct{ *registry }
-	compositeStates     struct{ *registry }
+	podGroups           struct{ groups }
+	podGroupStates      struct{ groups }
+	compositeGroups     struct{ groups }
+	compositeStates     struct{ groups }
 	podGroupState       struct{ scheduler.PodGroupView }
 	compositeGroupState struct {
 		namespace string
@@ -32,40 +45,65 @@ var (
 	_ fwk.CompositePodGroupState = compositeGroupState{}
 )
 
-func (l podGroups) Get(namespace, name string) (*schedulingv1beta1.PodGroup, error) {
-	if a := l.attached.Load(); a != nil {
-		if g, ok := a.PodGroup(namespace, name); ok && g.Object != nil {
-			return g.Object, nil
-		}
+// groupsInAttempt reads the groups as the attempt in progress has them.
+func (r *registry) groupsInAttempt(f func(groupReader)) {
+	if a := r.attached.Load(); a != nil {
+		f(a.GroupsInAttempt())
 	}
-	return nil, fmt.Errorf("pod group %s/%s not found", namespace, name)
+}
+
+// groups reads the groups on any goroutine.
+func (r *registry) groups(f func(groupReader)) {
+	if a := r.attached.Load(); a != nil {
+		a.Groups(func(g scheduler.Groups) { f(g) })
+	}
+}
+
+func (l podGroups) Get(namespace, name string) (*schedulingv1beta1.PodGroup, error) {
+	var found *schedulingv1beta1.PodGroup
+	l.groups(func(r groupReader) { found, _ = r.Object(namespace, name) })
+	if found == nil {
+		return nil, fmt.Errorf("pod group %s/%s not found", namespace, name)
+	}
+	return found, nil
 }
 
 func (l podGroupStates) Get(namespace, name string) (fwk.PodGroupState, error) {
-	if a := l.attached.Load(); a != nil {
-		if g, ok := a.PodGroup(namespace, name); ok {
-			return podGroupState{g}, nil
+	var found fwk.PodGroupState
+	l.groups(func(r groupReader) {
+		if g, ok := r.PodGroup(namespace, name); ok {
+			found = podGroupState{g}
 		}
+	})
+	if found == nil {
+		return nil, fmt.Errorf("pod group state not found for pod group %s/%s", namespace, name)
 	}
-	return nil, fmt.Errorf("pod group state not found for pod group %s/%s", namespace, name)
+	return found, nil
 }
 
 func (l compositeGroups) Get(namespace, name string) (*schedulingv1alpha3.CompositePodGroup, error) {
-	if a := l.attached.Load(); a != nil {
-		if c, ok := a.CompositePodGroup(namespace, name); ok && c.Object != nil {
-			return c.Object, nil
-		}
+	var found *schedulingv1alpha3.CompositePodGroup
+	l.groups(func(r groupReader) {
+		c, _ := r.CompositePodGroup(namespace, name)
+		found = c.Object
+	})
+	if found == nil {
+		return nil, fmt.Errorf("composite pod group %s/%s not found", namespace, name)
 	}
-	return nil, fmt.Errorf("composite pod group %s/%s not found", namespace, name)
+	return found, nil
 }
 
 func (l compositeStates) Get(namespace, name string) (fwk.CompositePodGroupState, error) {
-	if a := l.attached.Load(); a != nil {
-		if c, ok := a.CompositePodGroup(namespace, name); ok {
-			return compositeGroupState{namespace, c}, nil
+	var found fwk.CompositePodGroupState
+	l.groups(func(r groupReader) {
+		if c, ok := r.CompositePodGroup(namespace, name); ok {
+			found = compositeGroupState{namespace, c}
 		}
+	})
+	if found == nil {
+		return nil, fmt.Errorf("composite pod group state not found for pod group %s/%s", namespace, name)
 	}
-	return nil, fmt.Errorf("composite pod group state not found for pod group %s/%s", namespace, name)
+	return found, nil
 }
 
 func (s podGroupState) AllPods() sets.Set[types.UID] {

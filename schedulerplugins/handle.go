@@ -38,7 +38,9 @@ func (h *handle) MutableSnapshotSharedLister() fwk.MutableSnapshotSharedLister {
 	panic(missing("MutableSnapshotSharedLister"))
 }
 func (h *handle) SharedDRAManager() fwk.SharedDRAManager { panic(missing("SharedDRAManager")) }
-func (h *handle) PodGroupManager() fwk.PodGroupManager   { panic(missing("PodGroupManager")) }
+
+// PodGroupManager has the pod groups on any goroutine. It is empty until the scheduler runs.
+func (h *handle) PodGroupManager() fwk.PodGroupManager { return groupManager{h.groups} }
 
 // Extenders returns nil without extenders. Configured ones do not have the framework's interface.
 func (h *handle) Extenders() []fwk.Extender {

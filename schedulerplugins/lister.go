@@ -20,14 +20,18 @@ type lister struct {
 
 var _ fwk.SharedLister = &lister{}
 
-func (l *lister) NodeInfos() fwk.NodeInfoLister           { return nodeLister{l} }
-func (l *lister) StorageInfos() fwk.StorageInfoLister     { return storageLister{l} }
-func (l *lister) PodGroupStates() fwk.PodGroupStateLister { return podGroupStates{l.registry} }
-func (l *lister) PodGroups() fwk.PodGroupLister           { return podGroups{l.registry} }
-func (l *lister) CompositePodGroupStates() fwk.CompositePodGroupStateLister {
-	return compositeStates{l.registry}
+func (l *lister) NodeInfos() fwk.NodeInfoLister       { return nodeLister{l} }
+func (l *lister) StorageInfos() fwk.StorageInfoLister { return storageLister{l} }
+func (l *lister) PodGroupStates() fwk.PodGroupStateLister {
+	return podGroupStates{l.registry.groupsInAttempt}
 }
-func (l *lister) CompositePodGroups() fwk.CompositePodGroupLister { return compositeGroups{l.registry} }
+func (l *lister) PodGroups() fwk.PodGroupLister { return podGroups{l.registry.groupsInAttempt} }
+func (l *lister) CompositePodGroupStates() fwk.CompositePodGroupStateLister {
+	return compositeStates{l.registry.groupsInAttempt}
+}
+func (l *lister) CompositePodGroups() fwk.CompositePodGroupLister {
+	return compositeGroups{l.registry.groupsInAttempt}
+}
 
 // refresh updates the list of nodes if nodes came or went.
 func (l *lister) refresh() []fwk.NodeInfo {

@@ -27,6 +27,7 @@ type profile struct {
 
 	// Owned by the goroutine of the scheduling cycle.
 	cycle   *cycle
+	group   *groupState        // of the attempt for a group in progress
 	pending map[types.UID]bool // pods that a plugin lets wait without a penalty
 }
 

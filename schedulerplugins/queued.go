@@ -15,12 +15,22 @@ func (p *plugin) less(a, b *scheduler.QueuedPodInfo) bool {
 	return p.plugin.(fwk.QueueSortPlugin).Less(queued{a}, queued{b})
 }
 
-// queued is a pod in the queue as plugins see it. Like kube-scheduler's, it has the methods GetPod and GetPodInfo too.
+// queued is a pod or a group in the queue as plugins see it. Like kube-scheduler's, it has the methods GetPod and GetPodInfo too.
 type queued struct{ *scheduler.QueuedPodInfo }
 
 var _ fwk.QueuedEntityInfo = queued{}
 
-func (q queued) Type() fwk.EntityKeyType         { return fwk.PodKeyType }
+// Type tells a pod from a group, whose GetPod has the name of the group and the priority of its first pod.
+func (q queued) Type() fwk.EntityKeyType {
+	switch {
+	case q.Group == nil:
+		return fwk.PodKeyType
+	case q.Group.Composite():
+		return fwk.CompositePodGroupKeyType
+	}
+	return fwk.PodGroupKeyType
+}
+
 func (q queued) GetPod() *corev1.Pod             { return q.PodInfo.Pod }
 func (q queued) GetPodInfo() fwk.PodInfo         { return podInfo{q.PodInfo} }
 func (q queued) GetPriority() int32              { return q.PodInfo.Priority }

@@ -81,13 +81,13 @@ func TestMissingLater(t *testing.T) {
 		func(_ context.Context, _ runtime.Object, h fwk.Handle) (fwk.Plugin, error) {
 			return plain(func(pod *corev1.Pod, _ fwk.NodeInfo) *fwk.Status {
 				if pod.Name == "asks" {
-					h.PodGroupManager()
+					h.SharedDRAManager()
 				}
 				return nil
 			}), nil
 		}))
 	c.pod("asks")
-	c.held("asks", `running "Plain" filter plugin: it calls Handle.PodGroupManager, which this scheduler does not have`)
+	c.held("asks", `running "Plain" filter plugin: it calls Handle.SharedDRAManager, which this scheduler does not have`)
 	c.pod("other")
 	c.bound("other")
 }

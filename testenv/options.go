@@ -23,7 +23,7 @@ type Options struct {
 	Nodes int
 	// NoNodes leaves the nodes out.
 	NoNodes bool
-	// Controllers are the controllers to run: "*" is all of them, "name" one, and "-name" all but one; empty means all.
+	// Controllers are the controllers to run: "*" is all that are on by default, "name" one, and "-name" all but one; empty means all.
 	Controllers []string
 	// NoControllers leaves the controllers out.
 	NoControllers bool

@@ -20,7 +20,7 @@ import (
 
 func registerControllers(flags *pflag.FlagSet, list *[]string) {
 	flags.StringSliceVar(list, "controllers", []string{"*"},
-		"controllers to run: * for all, name for one, -name for all but one. Kubernetes' names (see docs/controllers.md) or: "+strings.Join(controlplane.ControllerNames(), ", "))
+		"controllers to run: * for all that are on by default, name for one, -name for all but one. Kubernetes' names (see docs/controllers.md) or: "+strings.Join(controlplane.ControllerNames(), ", "))
 }
 
 func newControllers() *cobra.Command {

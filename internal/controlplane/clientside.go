@@ -128,7 +128,7 @@ func apart(ctx context.Context, config *rest.Config, a Apart, name string, part 
 	s := clientSide{
 		wire:     func(string) (*client.Client, error) { return c, nil },
 		log:      slog.New(outageLog{slog.Default().Handler()}),
-		settings: settings{caBundle: cabundle.Fixed(ca), pools: metrics.pools},
+		settings: settings{caBundle: cabundle.Fixed(ca), pools: metrics.pools, labels: metrics.labels},
 		elect:    a.Elect,
 	}
 	if a.API.Enabled(gateElections) {

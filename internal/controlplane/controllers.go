@@ -37,6 +37,7 @@ import (
 	"fairlead.dev/internal/controllers/resourcepoolstatusrequest"
 	"fairlead.dev/internal/controllers/resourcequota"
 	"fairlead.dev/internal/controllers/rootca"
+	"fairlead.dev/internal/controllers/selinuxwarning"
 	"fairlead.dev/internal/controllers/serviceaccount"
 	"fairlead.dev/internal/controllers/serviceaccounttoken"
 	"fairlead.dev/internal/controllers/servicecidr"
@@ -75,6 +76,7 @@ type settings struct {
 	// evictions outlives the controllers.
 	evictions *devicetainteviction.Memory
 	pools     *resourcepoolstatusrequest.Metrics
+	labels    *selinuxwarning.Conflicts
 }
 
 // hasTaintRules reports whether there are DeviceTaintRules.
@@ -164,6 +166,9 @@ var builtins = []entry{
 	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
 	{"rootca", "root-ca-cert-publisher", func(env controller.Env, s settings) controller.Runner {
 		return rootca.New(env, rootca.Options{CA: s.caBundle})
+	}},
+	{"selinuxwarning", "selinux-warning-controller", func(env controller.Env, s settings) controller.Runner {
+		return selinuxwarning.New(env, selinuxwarning.Options{Conflicts: s.labels})
 	}},
 	{"serviceaccount", "service-account-controller", plain(serviceaccount.New)},
 	{"serviceaccounttoken", "", func(env controller.Env, s settings) controller.Runner {

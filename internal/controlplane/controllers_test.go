@@ -49,7 +49,7 @@ func TestUpstreamNames(t *testing.T) {
 
 // TestGatedControllers: an emulated version without the feature gates of controllers does not run them.
 func TestGatedControllers(t *testing.T) {
-	all := len(controlplane.ControllerNames()) - 2 // nodeipam and serviceloadbalancer have no ranges
+	all := len(controlplane.ControllerNames()) - 3 // nodeipam and serviceloadbalancer have no ranges, selinuxwarning is off by default
 	for v, without := range map[string]int{
 		"1.33": 9, // those of 1.35, resourceclaim, vacprotection
 		"1.35": 7, // those of 1.36, devicetainteviction

@@ -427,6 +427,7 @@ func (cp *ControlPlane) clientSide() (clientSide, error) {
 
 			evictions: &cp.evictions,
 			pools:     cp.measured.pools,
+			labels:    cp.measured.labels,
 		},
 	}
 	if hasElections(cp.options.API) {

@@ -38,7 +38,7 @@ type Endpoints struct {
 func (e *Endpoints) serve(ctx context.Context, c *client.Client, log *slog.Logger, m partMetrics, config map[string]json.RawMessage) error {
 	version := kubernetesVersion(gates.API{})
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.scheduler, m.groups, m.pools, metrics.NewQueueMetrics(c.Trace()), metrics.BuildInfo(version),
+	registry.MustRegister(m.requests, m.scheduler, m.groups, m.pools, m.labels, metrics.NewQueueMetrics(c.Trace()), metrics.BuildInfo(version),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	group, ctx := errgroup.WithContext(ctx)
 	secure, err := e.tlsConfig(ctx, group, log)

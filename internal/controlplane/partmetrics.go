@@ -3,6 +3,7 @@ package controlplane
 import (
 	"fairlead.dev/client"
 	"fairlead.dev/internal/controllers/resourcepoolstatusrequest"
+	"fairlead.dev/internal/controllers/selinuxwarning"
 	"fairlead.dev/internal/nodegroups"
 	"fairlead.dev/scheduler"
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,15 +16,18 @@ type partMetrics struct {
 	scheduler *scheduler.Metrics
 	groups    *nodegroups.Metrics
 	pools     *resourcepoolstatusrequest.Metrics
+	labels    *selinuxwarning.Conflicts
 }
 
 func newPartMetrics() partMetrics {
-	return partMetrics{client.NewMetrics(), scheduler.NewMetrics(), nodegroups.NewMetrics(), resourcepoolstatusrequest.NewMetrics()}
+	return partMetrics{
+		client.NewMetrics(), scheduler.NewMetrics(), nodegroups.NewMetrics(), resourcepoolstatusrequest.NewMetrics(), selinuxwarning.NewConflicts(),
+	}
 }
 
 // register registers the metrics of the parts that o asks for.
 func (m partMetrics) register(o Options, reg *prometheus.Registry) error {
-	for _, c := range []prometheus.Collector{m.requests, m.pools} {
+	for _, c := range []prometheus.Collector{m.requests, m.pools, m.labels} {
 		if err := reg.Register(c); err != nil {
 			return err
 		}

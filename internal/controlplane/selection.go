@@ -69,6 +69,9 @@ func hasElections(api gates.API) bool {
 	return api.Enabled(gateElections) && asked(leaseCandidates)(api)
 }
 
+// onlyByName are the controllers that "*" does not stand for, as in kube-controller-manager.
+var onlyByName = map[string]bool{"selinuxwarning": true}
+
 // runs reports whether the API has what a controller needs.
 func runs(controller string, api gates.API) bool {
 	if gate, ok := gated[controller]; ok && !api.Enabled(gate) {
@@ -88,7 +91,8 @@ func ControllerNames() []string {
 }
 
 // CheckControllers returns an error if a list of controllers is not valid. Each item is a
-// name, here or in kube-controller-manager, a name with "-" before it (not this one), or "*" (all that are not named).
+// name, here or in kube-controller-manager, a name with "-" before it (not this one), or "*" (all that are not named and are on by
+// default).
 func CheckControllers(list []string) error {
 	for _, item := range list {
 		name := strings.TrimPrefix(item, "-")
@@ -110,7 +114,7 @@ func selected(list []string, ranges Ranges, api gates.API) []entry {
 	}
 	var picked []entry
 	for _, b := range builtins {
-		if (asked[b.name] || asked["*"]) && !asked["-"+b.name] && ranges.configured(b.name) && runs(b.name, api) {
+		if (asked[b.name] || asked["*"] && !onlyByName[b.name]) && !asked["-"+b.name] && ranges.configured(b.name) && runs(b.name, api) {
 			picked = append(picked, b)
 		}
 	}

@@ -19,16 +19,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/storageversion"
 )
 
 // serverLeaseGate is the feature gate of the Leases of API servers.
 const serverLeaseGate = "APIServerIdentity"
-
-// The label of the Leases of API servers, and its value.
-const (
-	serverLeaseLabel = "apiserver.kubernetes.io/identity"
-	serverLeaseOf    = "kube-apiserver"
-)
 
 const (
 	// serverLeaseTime is how long the Lease is valid, serverLeaseRenewal the time between two renewals, which are also
@@ -47,7 +42,7 @@ const (
 // length in two bytes.
 func serverID() string {
 	var text []byte
-	for _, word := range []string{hostname(), serverLeaseOf} {
+	for _, word := range []string{hostname(), storageversion.Server} {
 		text = append(binary.BigEndian.AppendUint16(text, uint16(len(word))), word...)
 	}
 	sum := sha256.Sum256(text)
@@ -210,14 +205,14 @@ func (l *serverLease) renew(ctx context.Context) bool {
 func (l *serverLease) renewed(lease *coordinationv1.Lease) *coordinationv1.Lease {
 	now := metav1.NowMicro()
 	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &now, ptr.To(int32(serverLeaseTime.Seconds()))
-	metav1.SetMetaDataLabel(&lease.ObjectMeta, serverLeaseLabel, serverLeaseOf)
+	metav1.SetMetaDataLabel(&lease.ObjectMeta, storageversion.ServerLabel, storageversion.Server)
 	metav1.SetMetaDataLabel(&lease.ObjectMeta, corev1.LabelHostname, hostname())
 	return lease
 }
 
 // sweep deletes the Leases of API servers that are expired, or have no time at which they do.
 func (l *serverLease) sweep(ctx context.Context) {
-	list, err := l.leases.List(ctx, metav1.ListOptions{LabelSelector: serverLeaseLabel + "=" + serverLeaseOf})
+	list, err := l.leases.List(ctx, metav1.ListOptions{LabelSelector: storageversion.ServerLabel + "=" + storageversion.Server})
 	if err != nil {
 		l.log.Warn("the Leases of API servers were not read", "err", err)
 		return

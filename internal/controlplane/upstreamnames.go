@@ -44,6 +44,7 @@ var upstreamNames = map[string]struct {
 	"resourcepoolstatusrequest-controller":                           {here: "resourcepoolstatusrequest"},
 	"resourcequota-controller":                                       {here: "resourcequota"},
 	"root-ca-certificate-publisher-controller":                       {here: "rootca"},
+	"selinux-warning-controller":                                     {here: "selinuxwarning"},
 	"service-cidr-controller":                                        {here: "servicecidr"},
 	"serviceaccount-controller":                                      {here: "serviceaccount"},
 	"serviceaccount-token-controller":                                {here: "serviceaccounttoken"},

@@ -18,12 +18,6 @@ import (
 	"fairlead.dev/internal/storageversion"
 )
 
-// The label of the Leases of API servers, and its value.
-const (
-	label  = "apiserver.kubernetes.io/identity"
-	server = "kube-apiserver"
-)
-
 type collector struct {
 	versions controller.Objects[*internalv1alpha1.StorageVersion]
 	leases   controller.Objects[*coordinationv1.Lease]
@@ -60,7 +54,7 @@ func (c *collector) reported(l *coordinationv1.Lease) (keys []controller.Key) {
 
 // ofServer reports whether a Lease is that of an API server.
 func ofServer(l *coordinationv1.Lease) bool {
-	return l.Namespace == metav1.NamespaceSystem && l.Labels[label] == server
+	return l.Namespace == metav1.NamespaceSystem && l.Labels[storageversion.ServerLabel] == storageversion.Server
 }
 
 func (c *collector) reconcile(ctx context.Context, v *internalv1alpha1.StorageVersion) (controller.Result, error) {

@@ -11,6 +11,12 @@ import (
 type Extension interface {
 	// Begin starts an attempt to place a pod, before the first filter.
 	Begin(c *cache.Cluster, p *cache.PodInfo)
+	// BeginGroup is called before the attempts for the pods of a group, which are one attempt for the group, and end after them.
+	// Permit follows for those that get their nodes.
+	BeginGroup() (end func())
+	// Attempt returns the attempt that Begin has started, and Resume goes on with it, after attempts for other pods.
+	Attempt() any
+	Resume(attempt any)
 	// ScoreError returns the error that a score has met since Begin, which ends the attempt.
 	ScoreError() error
 	// PostFilter helps a pod that fits no node. It is called before the built-in preemption and, if that has found no

@@ -29,6 +29,9 @@ type Group struct {
 	Members []*QueuedPodInfo
 }
 
+// Composite reports whether it is a hierarchy of groups.
+func (g *Group) Composite() bool { return g.composite }
+
 // KeyOf returns the key of a group.
 func KeyOf(g *Group) GroupKey { return GroupKey{g.Key, g.composite} }
 

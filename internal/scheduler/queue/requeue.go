@@ -20,9 +20,9 @@ const (
 	waitedLong      = "UnschedulableTimeout"
 )
 
-// AddUnschedulable puts a pod back that fits no node.
+// AddUnschedulable puts a pod back that fits no node, or that a filter rejects after it got one.
 func (q *Queue) AddUnschedulable(w *QueuedPodInfo, by []framework.Filter, now time.Time) {
-	if !q.restore(w) {
+	if w = q.putBack(w, now); w == nil {
 		return
 	}
 	if len(by) == 0 {
@@ -43,17 +43,24 @@ func (q *Queue) AddUnschedulable(w *QueuedPodInfo, by []framework.Filter, now ti
 
 // AddAfterError puts a pod back that met an error.
 func (q *Queue) AddAfterError(w *QueuedPodInfo, now time.Time) {
-	if key, ok := q.groupOf(w.PodInfo); ok && w.Group == nil {
-		w = q.rejoin(w, key, now)
-	} else if !q.restore(w) {
-		return
-	}
-	if w == nil {
+	if w = q.putBack(w, now); w == nil {
 		return
 	}
 	w.backoffUntil = now.Add(q.backoffAfter(w.Attempts))
 	q.errorBackoff.push(w)
 	q.entered(w, metrics.Backoff, attemptFailed)
+}
+
+// putBack makes w known again, and returns the entity that waits: w, or, for a member, its group. It returns nil for a group without
+// members, and for a member of a group that is in the queue.
+func (q *Queue) putBack(w *QueuedPodInfo, now time.Time) *QueuedPodInfo {
+	if key, ok := q.groupOf(w.PodInfo); ok && w.Group == nil {
+		return q.rejoin(w, key, now)
+	}
+	if !q.restore(w) {
+		return nil
+	}
+	return w
 }
 
 // Again makes a pod active that was taken out, because its attempt came to nothing for a reason that is gone.
