@@ -238,6 +238,27 @@ func onlyOn(node string) *corev1.NodeSelector {
 	}}}
 }
 
+// cordon makes a node unschedulable, and waits until the scheduler knows that: it gets nodes and pods by two watches.
+func (g *gangs) cordon(t testing.TB, node string) {
+	t.Helper()
+	patch := []byte(`{"spec":{"unschedulable":true}}`)
+	if _, err := g.CoreV1().Nodes().Patch(g.ctx, node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, known := 0, false; !known; i++ {
+		p := memberPod(fmt.Sprintf("probe-%d", i), "", "1m")
+		p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
+		g.create(t, p)
+		g.pod(t, p.Name, "tried", func(p *corev1.Pod) bool {
+			known = slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Reason == corev1.PodReasonUnschedulable })
+			return known || p.Spec.NodeName != ""
+		})
+		if err := g.CoreV1().Pods("default").Delete(g.ctx, p.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // allocate gives a claim the device of node-1, which some nodes reach, nil means all, and reserves it for a group if that is
 // not nil.
 func (g *gangs) allocate(t testing.TB, claim string, on *corev1.NodeSelector, pg *schedulingv1beta1.PodGroup) {
@@ -272,10 +293,7 @@ func TestGroupClaimElsewhere(t *testing.T) {
 	g.deviceClaim(t, "shared")
 	pg := g.claimingGang(t, "train", 2, schedulingv1beta1.PodGroupResourceClaim{Name: "gpu", ResourceClaimName: ptr.To("shared")})
 	g.allocate(t, "shared", onlyOn("node-1"), pg)
-	cordon := []byte(`{"spec":{"unschedulable":true}}`)
-	if _, err := g.CoreV1().Nodes().Patch(g.ctx, "node-1", types.MergePatchType, cordon, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	g.cordon(t, "node-1")
 	g.claimants(t, "train", 0, 2, corev1.PodResourceClaim{Name: "gpu", ResourceClaimName: ptr.To("shared")})
 	g.bound(t, "train", 2)
 	g.allOn(t, "train", "node-2")
