@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -116,6 +117,7 @@ func (s *Scheduler) ask(ctx context.Context, w *queue.QueuedPodInfo) {
 	pod, all := w.PodInfo.Pod, s.interested(w.PodInfo.Pod)
 	calls, cancel := context.WithCancel(ctx)
 	s.asking.now, s.asking.cancel = w, cancel
+	s.queue.Watch(w, s.profileOf(w).Filters)
 	s.preBinding.Go(func() {
 		defer cancel()
 		v, err := extenders.Consult(calls, all, pod, nodes, s.log)
@@ -123,11 +125,16 @@ func (s *Scheduler) ask(ctx context.Context, w *queue.QueuedPodInfo) {
 	})
 }
 
-// consulted places a pod by the verdict of the extenders, and asks about the next one.
+// consulted places a pod by the verdict of the extenders, and asks about the next one. A pod that is rejected is tried again if an
+// event came after the extenders were asked, of which they may not have known.
 func (s *Scheduler) consulted(ctx context.Context, w *queue.QueuedPodInfo, v *extenders.Verdict, err error) {
+	seen := s.queue.Unwatch(w, s.profileOf(w).Filters...)
 	if s.asking.now == w {
 		s.asking.now = nil
 		s.decide(ctx, w, v, err)
+		if seen {
+			s.queue.Retry(w.PodInfo.Pod.UID, time.Now())
+		}
 	}
 	s.askNext(ctx)
 }

@@ -185,6 +185,39 @@ func TestExtenders(t *testing.T) {
 	}
 }
 
+// TestEventWhileAsked: a pod that an extender rejects is asked about again because of an event that came during the call.
+func TestEventWhileAsked(t *testing.T) {
+	x := newExtender(t)
+	pods, c := extended(t, 2, fmt.Sprintf(`extenders: [{urlPrefix: %q, filterVerb: filter, nodeCacheCapable: true, managedResources: [{name: %s, ignoredByScheduler: true}]}]`, x.URL, slots))
+	asked, reject := make(chan struct{}, 1), make(chan struct{})
+	x.answer(func() {
+		x.filter = func(q *extenderv1.ExtenderArgs) *extenderv1.ExtenderFilterResult {
+			asked <- struct{}{}
+			select {
+			case <-reject:
+			case <-x.gone:
+			}
+			return &extenderv1.ExtenderFilterResult{NodeNames: &[]string{}, FailedNodes: extenderv1.FailedNodesMap{"node-1": "no slot", "node-2": "no slot"}}
+		}
+	})
+	create(t, pods, wanting("web"))
+	<-asked
+	x.answer(func() {
+		x.filter = func(q *extenderv1.ExtenderArgs) *extenderv1.ExtenderFilterResult {
+			return &extenderv1.ExtenderFilterResult{NodeNames: q.NodeNames}
+		}
+	})
+	if _, err := client.For[*corev1.Node](c).Patch(t.Context(), "node-1", client.MergePatch(map[string]any{"metadata": map[string]any{"labels": map[string]any{"slots": "new"}}})); err != nil {
+		t.Fatal(err)
+	}
+	probe := pod("probe", "1") // which fits once the scheduler knows of the event
+	probe.Spec.NodeSelector = map[string]string{"slots": "new"}
+	create(t, pods, probe)
+	await(t, pods, "probe", "running", running)
+	close(reject)
+	await(t, pods, "web", "running", running)
+}
+
 // TestBadExtenders: an extender that fails, lies or hangs holds back the pods that concern it, with the reason, and no others.
 func TestBadExtenders(t *testing.T) {
 	x := newExtender(t)

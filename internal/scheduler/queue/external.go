@@ -22,11 +22,11 @@ const (
 	AtOnce      // without backoff
 )
 
-// watched is a pod that waits for its binding to be permitted, and the filters that may reject it, with true for those
-// that an event has come for.
+// watched are the filters that may reject a pod which extenders are asked about, or whose binding waits to be permitted, with true
+// for those that an event has come for.
 type watched map[framework.Filter]bool
 
-// Watch counts events for the filters that may reject a pod which has a node already.
+// Watch counts events for the filters that may reject a pod whose attempt goes on.
 func (q *Queue) Watch(w *QueuedPodInfo, by []framework.Filter) {
 	if q.watched == nil {
 		q.watched = map[*QueuedPodInfo]watched{}
