@@ -157,7 +157,15 @@ func await(t testing.TB, cmd *exec.Cmd) *process {
 // of the default namespace need.
 func (p *process) settled() {
 	p.t.Helper()
-	p.kubectl("wait", "--for=create", "node/node-1", "serviceaccount/default", "--timeout="+patience.String())
+	p.exist("node/node-1", "serviceaccount/default")
+}
+
+// exist waits for objects, one after another: kubectl fails at once if several are all missing.
+func (p *process) exist(names ...string) {
+	p.t.Helper()
+	for _, name := range names {
+		p.kubectl("wait", "--for=create", name, "--timeout="+patience.String())
+	}
 }
 
 // kill sends a signal and waits for the end.

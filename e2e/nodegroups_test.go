@@ -158,7 +158,7 @@ func withGroups(t *testing.T, dir, groups string, args ...string) (*process, aut
 // of the file, stock runs out and returns.
 func TestNodeGroups(t *testing.T) {
 	p, a := withGroups(t, t.TempDir(), twoGroups, "--in-memory")
-	p.kubectl("wait", "--for=create", "node/small-1", "serviceaccount/default", "--timeout="+patience.String())
+	p.exist("node/small-1", "serviceaccount/default")
 	p.kubectl("wait", "--for=condition=Ready", "node/small-1", "--timeout="+patience.String())
 
 	groups, err := a.NodeGroups(a.ctx(), &externalgrpc.NodeGroupsRequest{})

@@ -9,7 +9,7 @@ import (
 )
 
 // TestProcessors: a server in which requests wait for seats has twice its processors, as its metric tells, and its usual ones
-// once none waits.
+// afterwards.
 func TestProcessors(t *testing.T) {
 	t.Setenv("GOMAXPROCS", "") // the server's environment does not have that of the tests
 	p := up(t, t.TempDir(), "--in-memory", "--nodes=0", "--max-requests-inflight=1", "--max-mutating-requests-inflight=1")
