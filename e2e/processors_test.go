@@ -11,7 +11,7 @@ import (
 // TestProcessors: a server in which requests wait for seats has twice its processors, as its metric tells, and its usual ones
 // afterwards.
 func TestProcessors(t *testing.T) {
-	t.Setenv("GOMAXPROCS", "") // the server's environment does not have that of the tests
+	t.Setenv("GOMAXPROCS", "") // or the server would inherit it, and keep that number
 	p := up(t, t.TempDir(), "--in-memory", "--nodes=0", "--max-requests-inflight=1", "--max-mutating-requests-inflight=1")
 	defer p.stop()
 	processors := func() float64 {
@@ -19,7 +19,8 @@ func TestProcessors(t *testing.T) {
 	}
 	usual := processors()
 
-	config := p.config() // of an administrator, who needs no seats
+	config := p.config()
+	// An administrator needs no seats, and another user does.
 	config.Impersonate = rest.ImpersonationConfig{UserName: "somebody"}
 	somebody, err := rest.HTTPClientFor(config)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 // TestBooster: the processors are doubled once however often work waits, and are as before some seconds after the last that waited.
 func TestBooster(t *testing.T) {
 	t.Setenv("GOMAXPROCS", "")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	runtime.SetDefaultGOMAXPROCS() // the tests may have been started with another number
 	usual := runtime.GOMAXPROCS(0)
-	defer runtime.SetDefaultGOMAXPROCS()
 	synctest.Test(t, func(t *testing.T) {
 		b := processors.New()
 		for range 2 { // it can be repeated

@@ -21,8 +21,8 @@ import (
 	"fairlead.dev/internal/rawmem"
 )
 
-// Marshal returns the JSON of the value that from points to, byte for byte as encoding/json writes it. It returns
-// not ok if it cannot.
+// Marshal returns the JSON of the value that from points to, byte for byte as encoding/json writes it. ok is
+// false if it cannot.
 //
 // exact reports whether decoding that JSON is known to yield an equal value: it has no empty value that would come back
 // as nil, no fraction of a second, and no invalid text. Quantities may come back as equal ones of the same format, and
@@ -138,7 +138,7 @@ func (s *encoder) value(b []byte, p *typeCodec, v rawmem.Pointer) ([]byte, bool)
 				return append(b, raw...), true
 			}
 		}
-		s.loses = true // or not, as its methods do
+		s.loses = true // the methods of the type may do anything
 		text, err := json.Marshal(v.Interface(p.typ))
 		return append(b, text...), err == nil
 	}
