@@ -1,6 +1,7 @@
 package fairlead_test
 
 import (
+	"encoding/json"
 	"os/exec"
 	"strings"
 	"testing"
@@ -49,4 +50,37 @@ func TestNoTestOnlyModules(t *testing.T) {
 			t.Errorf("go.mod requires %s: its tests belong in e2e", m)
 		}
 	}
+}
+
+// TestModulesAgree holds the modules that .ci/run tests to the versions that this module requires: if one of them requires another
+// version of a module that the Kubernetes libraries import, all packages above that are compiled once more.
+func TestModulesAgree(t *testing.T) {
+	ours := required(t, ".")
+	for _, dir := range []string{"cmd/kubectl", "schedulerplugins", "examples/schedulerplugin", "e2e", "clients", "clients/browser"} {
+		for module, version := range required(t, dir) {
+			if want, shared := ours[module]; shared && version != want {
+				t.Errorf("%s requires %s %s, and this module %s: take the newer one in both", dir, module, version, want)
+			}
+		}
+	}
+}
+
+// required returns the versions of the modules that the go.mod of a directory requires.
+func required(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out, err := exec.Command("go", "-C", dir, "mod", "edit", "-json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mod struct {
+		Require []struct{ Path, Version string }
+	}
+	if err := json.Unmarshal(out, &mod); err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]string{}
+	for _, r := range mod.Require {
+		versions[r.Path] = r.Version
+	}
+	return versions
 }
