@@ -8,7 +8,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build fairlead and kubectl into bin/
-	go build -o bin/ ./cmd/fairlead
+	go build -tags=grpcnotrace -o bin/ ./cmd/fairlead
 	cd cmd/kubectl && go build -o ../../bin/ .
 
 test: ## what go test ./... tests
@@ -101,7 +101,7 @@ PLATFORMS = $(OTHERS)
 cross: types ## build for the other systems of a release (cold: 4 minutes for each on two cores)
 	for platform in $(PLATFORMS); do \
 		echo $$platform; \
-		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -o /dev/null ./cmd/fairlead || exit 1; \
+		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -tags=grpcnotrace -o /dev/null ./cmd/fairlead || exit 1; \
 	done
 
 types: ## type-check packages and tests for the other systems of a release, without compiling

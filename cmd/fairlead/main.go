@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/internal/etcdstandin"
 	"fairlead.dev/internal/kubeapiserver"
 	"fairlead.dev/internal/partflags"
+	"fairlead.dev/internal/versionflag"
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
@@ -87,13 +88,12 @@ client library for Kubernetes talk to it unchanged.`,
   export KUBECONFIG=.fairlead/kubeconfig
   kubectl create deployment web --image=nginx --replicas=3
   kubectl get pods --watch`,
-		Version:       versions().String(),
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
+	versionflag.Add(root, versions().String())
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newUp(), newConfig(), newKubeconfig(), newList(), newStatus(), newLogs(), newDown(), newReset(), newDelete(), newSave(), newLoad(), newSaves(), newPKI(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newTop(), newHistory(), newDiff(), newBlame(), newUndo(), newAudit(), newFault(), newClock(), newCluster(), newToken(), newJoin(), newAddon(), newUI(), newDemo(), newAssets(), newVersion())
 	completeCommands(root)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"fairlead.dev/internal/versionflag"
 )
 
 // Command returns the command line of etcd. The flags of etcd that configure its Raft, its peers, its backend and its
@@ -22,7 +24,6 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "etcd",
 		Short:         "Stand in for etcd in a test harness whose kube-apiserver is Fairlead's",
-		Version:       Version,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -36,7 +37,6 @@ func Command() *cobra.Command {
 			return serve(cmd.Context(), clients, store)
 		},
 	}
-	cmd.SetVersionTemplate("etcd Version: {{.Version}}\n")
 	flags := cmd.Flags()
 	flags.StringVar(&name, "name", "default", "name of the member")
 	flags.StringVar(&dir, "data-dir", "", "data directory (default NAME.etcd)")
@@ -50,6 +50,7 @@ func Command() *cobra.Command {
 		flags.Bool(f, false, "no effect")
 		flags.Lookup(f).Hidden = true
 	}
+	versionflag.Add(cmd, "etcd Version: "+Version)
 	return cmd
 }
 

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"net/netip"
 	"os/exec"
 	"slices"
 	"strings"
-	"text/template"
 
 	corev1 "k8s.io/api/core/v1"
 

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/processors"
+	"fairlead.dev/internal/versionflag"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -31,7 +32,6 @@ func Command() *cobra.Command {
 
 FAIRLEAD_CONTROLLERS='*' and FAIRLEAD_NODES=3 in the environment run the
 controllers, and the scheduler with simulated nodes, in the same process.`,
-		Version:       controlplane.KubernetesVersion,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -56,9 +56,9 @@ controllers, and the scheduler with simulated nodes, in the same process.`,
 			return serve(cmd.Context(), o)
 		},
 	}
-	cmd.SetVersionTemplate("Kubernetes {{.Version}}\n")
 	f.register(cmd.Flags())
 	registerOthers(cmd.Flags(), func(text string) { warnings = append(warnings, text) })
+	versionflag.Add(cmd, "Kubernetes "+controlplane.KubernetesVersion)
 	return cmd
 }
 

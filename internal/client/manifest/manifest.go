@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"io"
-	"text/template"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"text/template"
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"time"
 
 	"github.com/itchyny/gojq"

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
 
 	"sigs.k8s.io/yaml"
