@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,64 +13,6 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 	"fairlead.dev/internal/scheduler/queue"
 )
-
-// asking has the pods about which extenders are asked. They are asked about one pod at a time, as by kube-scheduler, so that
-// an extender hears of a pod only after the pods before it have their nodes. Pods that concern no extender do not wait.
-type asking struct {
-	plugin  extenders.Plugin
-	now     *queue.QueuedPodInfo // nil if no extender is being asked
-	cancel  context.CancelFunc   // ends the calls about now
-	waiting []*queue.QueuedPodInfo
-}
-
-// about returns the pod of a UID; nil without one.
-func (a *asking) about(uid types.UID) *queue.QueuedPodInfo {
-	if a.now != nil && a.now.PodInfo.Pod.UID == uid {
-		return a.now
-	}
-	if i := a.index(uid); i >= 0 {
-		return a.waiting[i]
-	}
-	return nil
-}
-
-func (a *asking) index(uid types.UID) int {
-	return slices.IndexFunc(a.waiting, func(w *queue.QueuedPodInfo) bool { return w.PodInfo.Pod.UID == uid })
-}
-
-// drop forgets a pod that was deleted, or bound by others.
-func (a *asking) drop(uid types.UID) {
-	if a.now != nil && a.now.PodInfo.Pod.UID == uid {
-		a.cancel()
-		a.now = nil
-	} else if i := a.index(uid); i >= 0 {
-		a.waiting = slices.Delete(a.waiting, i, i+1)
-	}
-}
-
-// pods returns the number of the pods.
-func (a *asking) pods() int {
-	if a.now == nil {
-		return len(a.waiting)
-	}
-	return 1 + len(a.waiting)
-}
-
-// next takes out the waiting pod of the highest priority that has waited longest, or nil.
-func (a *asking) next() *queue.QueuedPodInfo {
-	if len(a.waiting) == 0 {
-		return nil
-	}
-	first := 0
-	for i, w := range a.waiting {
-		if w.PodInfo.Priority > a.waiting[first].PodInfo.Priority {
-			first = i
-		}
-	}
-	w := a.waiting[first]
-	a.waiting = slices.Delete(a.waiting, first, first+1)
-	return w
-}
 
 // interested returns the extenders that are interested in a pod.
 func (s *Scheduler) interested(pod *corev1.Pod) (all []*Extender) {
@@ -85,56 +26,72 @@ func (s *Scheduler) interested(pod *corev1.Pod) (all []*Extender) {
 
 // consult asks the extenders about a pod, now or in its turn.
 func (s *Scheduler) consult(ctx context.Context, w *queue.QueuedPodInfo) {
-	s.asking.waiting = append(s.asking.waiting, w)
+	s.asking.waiting = append(s.asking.waiting, &question{QueuedPodInfo: w, pod: w.PodInfo.Pod})
 	s.askNext(ctx)
 }
 
-// askNext asks about the next pod, unless extenders are being asked. A pod without feasible nodes is put back.
+// askNext asks about the next pod, unless extenders are being asked.
 func (s *Scheduler) askNext(ctx context.Context) {
 	for s.asking.now == nil {
-		w := s.asking.next()
-		if w == nil {
+		q := s.asking.next()
+		if q == nil {
 			return
 		}
-		s.ask(ctx, w)
+		if q.group != nil || s.prepare(ctx, q) {
+			s.ask(ctx, q)
+		}
 	}
 }
 
-// ask asks the extenders about a pod and its feasible nodes, or puts back a pod without any.
-func (s *Scheduler) ask(ctx context.Context, w *queue.QueuedPodInfo) {
+// prepare finds the feasible nodes of a pod. It puts back a pod without any, and reports false then.
+func (s *Scheduler) prepare(ctx context.Context, q *question) bool {
+	w := q.QueuedPodInfo
 	if w.Latest != nil {
 		w.PodInfo, w.Latest = w.Latest, nil
 	}
 	fit, err := s.profileOf(w).Feasible(s.cluster, w.PodInfo)
 	if err != nil {
 		s.handleUnschedulable(ctx, w, err)
-		return
+		return false
 	}
-	nodes := make([]*corev1.Node, len(fit))
+	q.pod, q.nodes = w.PodInfo.Pod, make([]*corev1.Node, len(fit))
 	for i, n := range fit {
-		nodes[i] = n.Node
+		q.nodes[i] = n.Node
 	}
-	pod, all := w.PodInfo.Pod, s.interested(w.PodInfo.Pod)
-	calls, cancel := context.WithCancel(ctx)
-	s.asking.now, s.asking.cancel = w, cancel
 	s.queue.Watch(w, s.profileOf(w).Filters)
+	return true
+}
+
+// ask asks the extenders about a pod.
+func (s *Scheduler) ask(ctx context.Context, q *question) {
+	all := s.interested(q.pod)
+	calls, cancel := context.WithCancel(ctx)
+	s.asking.now, s.asking.cancel = q, cancel
 	s.preBinding.Go(func() {
 		defer cancel()
-		v, err := extenders.Consult(calls, all, pod, nodes, s.log)
-		s.send(func() { s.consulted(ctx, w, v, err) })
+		v, err := extenders.Consult(calls, all, q.pod, q.nodes, s.log)
+		s.send(func() { s.consulted(ctx, q, v, err) })
 	})
 }
 
-// consulted places a pod by the verdict of the extenders, and asks about the next one. A pod that is rejected is tried again if an
-// event came after the extenders were asked, of which they may not have known.
-func (s *Scheduler) consulted(ctx context.Context, w *queue.QueuedPodInfo, v *extenders.Verdict, err error) {
-	seen := s.queue.Unwatch(w, s.profileOf(w).Filters...)
-	if s.asking.now == w {
+// consulted goes on with a pod, or its group, when the extenders have answered, and asks about the next one. A pod that is rejected is
+// tried again if an event came after the extenders were asked, of which they may not have known.
+func (s *Scheduler) consulted(ctx context.Context, q *question, v *extenders.Verdict, err error) {
+	w, dropped := q.QueuedPodInfo, s.asking.now != q
+	if !dropped {
 		s.asking.now = nil
-		s.decide(ctx, w, v, err)
-		if seen {
+	}
+	switch {
+	case q.group == nil:
+		seen := s.queue.Unwatch(w, s.profileOf(w).Filters...)
+		if !dropped {
+			s.decide(ctx, w, v, err)
+		}
+		if !dropped && seen {
 			s.queue.Retry(w.PodInfo.Pod.UID, time.Now())
 		}
+	case !dropped:
+		s.answered(q, v, err)
 	}
 	s.askNext(ctx)
 }
@@ -155,10 +112,16 @@ func (s *Scheduler) decide(ctx context.Context, w *queue.QueuedPodInfo, v *exten
 	}
 }
 
-// isStale reports whether an attempt has failed because the extenders did not know of nodes that fit now.
+// isStale reports whether an attempt has failed because the extenders were not asked about the nodes that fit now.
 func isStale(err error) bool {
 	var fit *framework.FitError
 	return errors.As(err, &fit) && extenders.Stale(fit)
+}
+
+// stopAsking forgets a pod that was deleted, or bound by others.
+func (s *Scheduler) stopAsking(uid types.UID) {
+	delete(s.asking.answers, uid)
+	s.dropQuestions(func(q *question) bool { return q.pod.UID == uid })
 }
 
 // bindByExtender binds a pod by the first extender that binds pods like it, and reports whether there is such an extender.

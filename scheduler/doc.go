@@ -20,7 +20,8 @@
 // gate CompositePodGroup) are scheduled as one with all others below the same root.
 //
 // Extenders of a configuration are asked over HTTP about the pods that concern them, on goroutines of their own and about one
-// pod at a time. Other pods are placed meanwhile, so the answer counts as a further filter and score when it comes.
+// pod at a time. Other pods are placed meanwhile, so the answer counts as a further filter and score when it comes. An attempt for a
+// group collects the questions about its pods, and is repeated with the answers until no further questions come up.
 //
 // # The plugin API
 //

@@ -34,11 +34,9 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 	waits := room == nil && placement.IneligibleToPreempt(s.cluster, w.PodInfo, fit) != "" && w.NominatedNode != "" // for its victims
 	switch {
 	case room != nil:
-		w.NominatedNode = room.Node.Name
-		s.cluster.Nominate(w.PodInfo, w.NominatedNode)
+		s.nominate(w, room.Node.Name)
 	case rescue.Node != "":
-		w.NominatedNode = rescue.Node
-		s.cluster.Nominate(w.PodInfo, w.NominatedNode)
+		s.nominate(w, rescue.Node)
 	case !waits:
 		s.endPodNomination(w)
 	}

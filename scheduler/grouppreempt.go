@@ -19,6 +19,7 @@ import (
 type groupOutcome struct {
 	message    string
 	waits      bool
+	failure    error // which ended the search
 	status     metrics.Status
 	violations int // of disruption budgets
 }
@@ -52,14 +53,18 @@ func (s *Scheduler) unitOf(p *cache.PodInfo) placement.Unit {
 }
 
 // preemptForGroup looks for pods of a lower priority, anywhere in the cluster, without which the group fits. It nominates the
-// group's pods to their nodes.
+// group's pods to their nodes. If questions to extenders have come up, there is no result yet.
 func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, h *hierarchy) (victims []placement.Unit, o groupOutcome) {
 	members := e.Group.Members
 	profile := s.profileOf(members[0])
 	if profile.NoPreemption {
 		return nil, o
 	}
-	defer func() { profile.Metrics.GroupPreempted(o.status) }()
+	defer func() {
+		if !s.asking.hasQuestions() {
+			profile.Metrics.GroupPreempted(o.status)
+		}
+	}()
 	for _, w := range members {
 		if preemptionOf(w.PodInfo.Pod) == corev1.PreemptNever {
 			return nil, groupOutcome{message: "not eligible due to preemptionPolicy=Never.", status: metrics.Rejected}
@@ -70,6 +75,9 @@ func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, h *hierarchy) (victi
 	}
 	start := time.Now()
 	victims, o = s.victimsForGroup(profile, members, h)
+	if s.asking.hasQuestions() {
+		return nil, o
+	}
 	profile.Metrics.PreemptionSearched(metrics.ByGroup, o.status, start)
 	if o.waits {
 		pods, groups := 0, 0
@@ -91,19 +99,27 @@ func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPod
 		return nil, groupOutcome{message: "No preemption victims found for incoming preemptor", status: metrics.RejectedForGood}
 	}
 	apart := true
-	for _, w := range members {
+	nominated := make([]string, len(members))
+	for i, w := range members {
+		nominated[i] = w.NominatedNode
 		s.endPodNomination(w)
 		apart = apart && profile.LooksAtNodesAlone(s.cluster, w.PodInfo)
 	}
 	away := placement.TakeAway(s.cluster, units)
 	t := s.tryGroup(profile, h)
-	if t.failure != nil || t.rejected {
+	if t.failure != nil || t.rejected || s.asking.hasQuestions() {
 		s.undoTrial(&t)
 		for _, u := range units {
 			away.Back(u)
 		}
-		if t.failure != nil {
-			return nil, groupOutcome{message: t.failure.Error(), status: metrics.Failed}
+		switch {
+		case t.failure != nil:
+			return nil, groupOutcome{failure: fmt.Errorf("error in %q PodGroupPostFilter plugins: %w", "DefaultPreemption", t.failure), status: metrics.Failed}
+		case s.asking.hasQuestions():
+			for i, w := range members {
+				s.nominate(w, nominated[i])
+			}
+			return nil, o
 		}
 		return nil, groupOutcome{message: t.why, status: metrics.Rejected}
 	}
@@ -123,11 +139,17 @@ func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPod
 		away.Back(u)
 	}
 	for _, p := range placed {
-		p.NominatedNode = p.node
-		s.cluster.Nominate(p.PodInfo, p.node)
+		s.nominate(p.QueuedPodInfo, p.node)
 	}
 	o.waits = true
 	return victims, o
+}
+
+// nominate makes a node the one on which a pod waits for its victims to leave, unless it is empty.
+func (s *Scheduler) nominate(w *queue.QueuedPodInfo, node string) {
+	if w.NominatedNode = node; node != "" {
+		s.cluster.Nominate(w.PodInfo, node)
+	}
 }
 
 // groupWaits reports whether a victim of an earlier preemption is still leaving a node to which a member is nominated.

@@ -247,7 +247,9 @@ func (s *Scheduler) removeGroup(g *schedulingv1beta1.PodGroup) {
 // hold gates a group if it cannot be tried any more.
 func (s *Scheduler) hold(key queue.GroupKey) {
 	if s.groups.why(key) != "" {
-		s.queue.HoldGroup(key)
+		if e := s.queue.HoldGroup(key); e != nil {
+			s.dropQuestions(func(q *question) bool { return q.group == e })
+		}
 		s.watchHeld(key)
 	}
 }

@@ -134,7 +134,7 @@ func (s *Scheduler) beginTrial(profile *profile) (end func()) {
 // tryMember gives a pod its node in the cluster.
 func (s *Scheduler) tryMember(w *queue.QueuedPodInfo) (*assumedPod, error) {
 	profile := s.profileOf(w)
-	n, err := profile.Place(s.cluster, w.PodInfo)
+	n, err := s.choose(w)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (s *Scheduler) updateTaken(p *cache.PodInfo) bool {
 		a.Latest = p
 		return true
 	}
-	if w := s.asking.about(p.Pod.UID); w != nil {
+	if w := s.asking.taken(p.Pod.UID); w != nil {
 		w.Latest = p
 		return true
 	}
@@ -95,7 +95,7 @@ func (s *Scheduler) updateTaken(p *cache.PodInfo) bool {
 func (s *Scheduler) addAssigned(p *cache.PodInfo) {
 	s.queue.Delete(p.Pod.UID)
 	s.addGroupMember(p.Pod)
-	s.asking.drop(p.Pod.UID)
+	s.stopAsking(p.Pod.UID)
 	s.cluster.Withdraw(p.Pod.UID)
 	delete(s.assumed, p.Pod.UID)
 	old, from := s.cluster.RemovePod(p.Pod.UID)
@@ -113,7 +113,7 @@ func (s *Scheduler) addAssigned(p *cache.PodInfo) {
 func (s *Scheduler) deletePod(pod *corev1.Pod) {
 	s.groups.remove(pod)
 	s.queue.Delete(pod.UID)
-	s.asking.drop(pod.UID)
+	s.stopAsking(pod.UID)
 	s.cluster.Withdraw(pod.UID)
 	if a := s.assumed[pod.UID]; a != nil && a.cancel != nil {
 		a.cancel() // stop waiting for its volumes

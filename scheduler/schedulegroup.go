@@ -11,27 +11,47 @@ import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/placement"
 	"fairlead.dev/internal/scheduler/queue"
 )
 
 // scheduleGroup runs the cycle of a pod group: it gives nodes to all its pods, or at least to as many as a gang needs, or puts
-// all of them back.
+// all of them back. If extenders have to be asked about pods, the group waits for their answers, and the cycle is repeated.
 func (s *Scheduler) scheduleGroup(ctx context.Context, e *queue.QueuedPodInfo) {
 	h := s.groups.hierarchyOf(e.Group)
 	profile := s.profileOf(e.Group.Members[0])
 	if err := s.checkGroup(h, e.Group.Members); err != nil {
+		s.endGroupAttempt(e)
 		s.failGroup(e, h, nil, err)
 		return
 	}
 	t := s.tryGroup(profile, h)
-	profile.Metrics.GroupPlaced(e.Began)
+	failure := t.failure
+	if failure != nil || t.rejected || s.asking.hasQuestions() {
+		s.undoTrial(&t)
+	}
+	var victims []placement.Unit
+	var outcome groupOutcome
+	if failure == nil && !s.asking.hasQuestions() {
+		profile.Metrics.GroupPlaced(e.Began)
+		if t.rejected {
+			victims, outcome = s.preemptForGroup(e, h)
+			failure = outcome.failure
+		}
+	}
+	if failure == nil && s.asking.hasQuestions() {
+		s.askAboutGroup(ctx, e)
+		return
+	}
+	seen := s.endGroupAttempt(e, t.by...)
 	switch {
-	case t.failure != nil:
-		s.undoTrial(&t)
-		s.failGroup(e, h, t.errs, t.failure)
+	case failure != nil:
+		s.failGroup(e, h, t.errs, failure)
 	case t.rejected:
-		s.undoTrial(&t)
-		s.rejectGroup(ctx, e, h, &t)
+		s.rejectGroup(ctx, e, h, &t, victims, outcome)
+		if seen { // an event of which the extenders may not have known
+			s.queue.Retry(e.Group.Members[0].PodInfo.Pod.UID, time.Now())
+		}
 	default:
 		s.bindGroup(ctx, e, h, &t)
 	}
@@ -41,9 +61,6 @@ func (s *Scheduler) scheduleGroup(ctx context.Context, e *queue.QueuedPodInfo) {
 func (s *Scheduler) checkGroup(h *hierarchy, members []*queue.QueuedPodInfo) error {
 	pods := make([]*corev1.Pod, 0, len(members))
 	for _, w := range members {
-		if len(s.interested(w.PodInfo.Pod)) > 0 {
-			return errors.New("extenders are not asked about the pods of a pod group")
-		}
 		pods = append(pods, w.PodInfo.Pod)
 	}
 	for _, p := range h.scheduled(s.cluster) {
@@ -129,8 +146,8 @@ func (s *Scheduler) permitAll(placed []*assumedPod) (permitted []*assumedPod) {
 	return permitted
 }
 
-// rejectGroup puts back a group that does not fit, after a look for pods to preempt.
-func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, h *hierarchy, t *trial) {
+// rejectGroup puts back a group that does not fit, after the search for pods to preempt.
+func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, h *hierarchy, t *trial, victims []placement.Unit, outcome groupOutcome) {
 	for _, w := range e.Group.Members {
 		var fit *framework.FitError
 		if errors.As(t.errs[w], &fit) {
@@ -138,7 +155,6 @@ func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, h *
 		}
 	}
 	helps, helped := s.postFilterGroup(e, h)
-	victims, outcome := s.preemptForGroup(e, h)
 	message := func(g *podGroup) string {
 		return strings.Join(notEmpty(t.whys[g], helped, outcome.message), ", ")
 	}

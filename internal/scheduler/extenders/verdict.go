@@ -1,6 +1,8 @@
 package extenders
 
 import (
+	"maps"
+
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/framework"
 )
@@ -11,13 +13,28 @@ type Verdict struct {
 	scores   map[string]int64
 }
 
-// Plugin is the Filter and Score of the extenders. It has the verdict about the pod that is being placed.
-type Plugin struct{ Verdict *Verdict }
+// Add adds the answer about further nodes.
+func (v *Verdict) Add(more *Verdict) {
+	if v.statuses == nil {
+		*v = *more
+		return
+	}
+	maps.Copy(v.statuses, more.statuses)
+	maps.Copy(v.scores, more.scores)
+}
+
+// Plugin is the Filter and Score of the extenders.
+type Plugin struct {
+	// Verdict is about the pod that is being placed; nil: no extender is interested in it.
+	Verdict *Verdict
+	// Open lets nodes pass about which the extenders have not been asked.
+	Open bool
+}
 
 // Name implements framework.Filter.
 func (*Plugin) Name() string { return "Extenders" }
 
-// notAsked is the reason against a node that has become feasible after the extenders were asked.
+// notAsked is the reason against a feasible node about which the extenders have not been asked.
 const notAsked = "node(s) were not among those that the extenders were asked about"
 
 // PreFilter implements framework.Filter.
@@ -28,7 +45,7 @@ func (p *Plugin) PreFilter(*cache.Cluster, *cache.PodInfo) (framework.FilterFunc
 	}
 	return func(n *cache.NodeInfo) framework.Status {
 		status, asked := v.statuses[n.Name]
-		if !asked {
+		if !asked && !p.Open {
 			return framework.Unresolvable(notAsked)
 		}
 		return status
@@ -54,6 +71,5 @@ func (p *Plugin) PreScore(*cache.Cluster, *cache.PodInfo, []*cache.NodeInfo) fra
 	return framework.ScoreFunc(func(n *cache.NodeInfo) int64 { return v.scores[n.Name] })
 }
 
-// Stale reports whether a pod fits no node because the extenders were asked too early: some nodes have become feasible after
-// that.
+// Stale reports whether a pod fits no node because the extenders have not been asked about the nodes that are feasible now.
 func Stale(e *framework.FitError) bool { return e.Reasons[notAsked] > 0 }

@@ -47,6 +47,9 @@ func (pl *Placer) Place(c *cache.Cluster, p *cache.PodInfo) (*cache.NodeInfo, er
 	return n, nil
 }
 
+// Choices returns the nodes among which Place chose. They are valid until the next call of a method.
+func (pl *Placer) Choices() []*cache.NodeInfo { return pl.feasible }
+
 // Feasible returns the nodes among which Place would choose. They are valid until the next call of a method.
 func (pl *Placer) Feasible(c *cache.Cluster, p *cache.PodInfo) ([]*cache.NodeInfo, error) {
 	c.Tick()

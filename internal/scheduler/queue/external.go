@@ -26,6 +26,13 @@ const (
 // for those that an event has come for.
 type watched map[framework.Filter]bool
 
+// noticeAll counts an event for each filter.
+func (of watched) noticeAll() {
+	for f := range of {
+		of[f] = true
+	}
+}
+
 // Watch counts events for the filters that may reject a pod whose attempt goes on.
 func (q *Queue) Watch(w *QueuedPodInfo, by []framework.Filter) {
 	if q.watched == nil {
@@ -47,7 +54,7 @@ func (q *Queue) Unwatch(w *QueuedPodInfo, by ...framework.Filter) bool {
 // noticeWatched counts an event for the watched pods that it may make fit.
 func (q *Queue) noticeWatched(f framework.Filter, hint func(*cache.PodInfo) bool) {
 	for w, of := range q.watched {
-		if seen, pending := of[f]; pending && !seen && hint(w.PodInfo) {
+		if seen, pending := of[f]; pending && !seen && w.any(hint) {
 			of[f] = true
 		}
 	}
@@ -57,7 +64,7 @@ func (q *Queue) noticeWatched(f framework.Filter, hint func(*cache.PodInfo) bool
 func (q *Queue) noticeEvent(e *framework.ClusterEvent) {
 	for w, of := range q.watched {
 		for f, seen := range of {
-			if !seen && f.EventsToRegister().Has(e.Kind) && f.QueueingHint(w.PodInfo, e) {
+			if !seen && f.EventsToRegister().Has(e.Kind) && w.hinted(f, e) {
 				of[f] = true
 			}
 		}
@@ -110,11 +117,11 @@ func (q *Queue) Activate(uid types.UID, now time.Time) {
 	case w == nil:
 		for w, of := range q.watched {
 			if w.PodInfo.Pod.UID == uid {
-				for f := range of {
-					of[f] = true
-				}
+				of.noticeAll()
 			}
 		}
+	case w.heap == &q.parked:
+		q.watched[w].noticeAll()
 	case w.heap == &q.unschedulable:
 		q.move(w, nominationEnded, now, AtOnce)
 	case w.heap == &q.backoff || w.heap == &q.errorBackoff:

@@ -102,10 +102,15 @@ func (w *QueuedPodInfo) entity() *QueuedPodInfo {
 // hinted reports whether an event may make w fit, according to a filter. Any member of a group may fit elsewhere now, and so
 // make room for others.
 func (w *QueuedPodInfo) hinted(f framework.Filter, e *framework.ClusterEvent) bool {
+	return w.any(func(p *cache.PodInfo) bool { return f.QueueingHint(p, e) })
+}
+
+// any reports whether something is true of w, or of a member of a group.
+func (w *QueuedPodInfo) any(is func(*cache.PodInfo) bool) bool {
 	if w.Group == nil {
-		return f.QueueingHint(w.PodInfo, e)
+		return is(w.PodInfo)
 	}
-	return slices.ContainsFunc(w.Group.Members, func(m *QueuedPodInfo) bool { return f.QueueingHint(m.PodInfo, e) })
+	return slices.ContainsFunc(w.Group.Members, func(m *QueuedPodInfo) bool { return is(m.PodInfo) })
 }
 
 func (w *QueuedPodInfo) nominatedTo(node string) bool {
@@ -158,6 +163,7 @@ func (q *Queue) leave(m *QueuedPodInfo) {
 	}
 	if len(e.Group.Members) == 0 {
 		delete(q.groups, KeyOf(e.Group))
+		delete(q.watched, e)
 		q.remove(e)
 	}
 }
@@ -222,11 +228,36 @@ func (q *Queue) Rehome(key GroupKey, now time.Time) {
 	}
 }
 
-// HoldGroup gates a group that is no longer ready.
-func (q *Queue) HoldGroup(key GroupKey) {
-	if e := q.groups[key]; e != nil && e.heap != nil {
+// HoldGroup gates a group that is no longer ready, and returns it; nil if it is not in the queue.
+func (q *Queue) HoldGroup(key GroupKey) *QueuedPodInfo {
+	e := q.groups[key]
+	if e != nil && e.heap != nil {
 		q.remove(e)
 		q.index(e)
+	}
+	return e
+}
+
+// Park keeps a group until Unpark goes on with its attempt. Meanwhile members come and go, but none of them makes it to be tried. From
+// the first time in an attempt that it is parked, events for the filters that may reject it count: see Unwatch.
+func (q *Queue) Park(e *QueuedPodInfo, by []framework.Filter) {
+	if !q.restore(e) {
+		return
+	}
+	for _, w := range append([]*QueuedPodInfo{e}, e.Group.Members...) {
+		w.resumes = true
+	}
+	if _, watched := q.watched[e]; !watched {
+		q.Watch(e, by)
+	}
+	q.parked.push(e)
+}
+
+// Unpark goes on with the attempt for a group, if it is parked.
+func (q *Queue) Unpark(e *QueuedPodInfo) {
+	if e.heap == &q.parked {
+		heap.Remove(&q.parked, e.index)
+		q.active.push(e)
 	}
 }
 

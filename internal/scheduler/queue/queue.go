@@ -29,6 +29,7 @@ const (
 //	errorBackoff   met an error; tried after its backoff
 //	unschedulable  did not fit; waits for an event that a QueueingHint approves
 //	gated          has scheduling gates, or PreEnqueue rejects it; only in pods
+//	parked         a pod group whose attempt goes on when extenders have answered; see Park
 //
 // The pods of a pod group move together: see Group.
 type Queue struct {
@@ -43,9 +44,10 @@ type Queue struct {
 	initialBackoff, maxBackoff time.Duration // of backoff
 	pods                       map[types.UID]*QueuedPodInfo
 	active                     podHeap
-	backoff                    podHeap                                              // pods that did not fit and have been moved by an event
-	errorBackoff               podHeap                                              // pods that met an error
-	unschedulable              podHeap                                              // pods that did not fit, by the time of the attempt
+	backoff                    podHeap // pods that did not fit and have been moved by an event
+	errorBackoff               podHeap // pods that met an error
+	unschedulable              podHeap // pods that did not fit, by the time of the attempt
+	parked                     podHeap
 	rejectedBy                 map[framework.Filter]map[*QueuedPodInfo]struct{}     // unschedulable pods by the filters that rejected them; nil: there were no nodes
 	byClaim                    map[types.NamespacedName]map[*QueuedPodInfo]struct{} // gated and unschedulable pods by their ResourceClaims
 	gatedBy                    map[framework.Filter]map[*QueuedPodInfo]struct{}     // gated pods by the filter whose PreEnqueue rejects them
@@ -70,6 +72,7 @@ type QueuedPodInfo struct {
 	unschedulableSince time.Time
 	Latest             *cache.PodInfo // a newer version of an assumed pod
 	NominatedNode      string         // where it waits for its victims to leave
+	resumes            bool           // the next attempt is the one that Park has interrupted
 	gatedBy            framework.Filter
 	indexed            *cache.PodInfo // the version by which it is in Queue.byClaim; nil: it is not there
 	heap               *podHeap
@@ -85,7 +88,7 @@ func New(first, last time.Duration) *Queue {
 		return a.seq < b.seq
 	}
 	byTime := func(a, b *QueuedPodInfo) bool { return a.backoffUntil.Before(b.backoffUntil) }
-	q.backoff.less, q.errorBackoff.less = byTime, byTime
+	q.backoff.less, q.errorBackoff.less, q.parked.less = byTime, byTime, byTime
 	q.unschedulable.less = func(a, b *QueuedPodInfo) bool { return a.unschedulableSince.Before(b.unschedulableSince) }
 	return q
 }
@@ -227,8 +230,12 @@ func (q *Queue) Pop(now time.Time) (w *QueuedPodInfo, wake time.Time) {
 	return w, time.Time{}
 }
 
-// tried counts an attempt.
+// tried counts an attempt, unless it was only interrupted.
 func (w *QueuedPodInfo) tried(now time.Time) {
+	if w.resumes {
+		w.resumes = false
+		return
+	}
 	if w.Attempts++; w.Attempts == 1 {
 		w.First = now
 	}
@@ -258,7 +265,7 @@ func (q *Queue) entered(w *QueuedPodInfo, place, event string) {
 func (q *Queue) Sizes() metrics.Sizes {
 	s := metrics.Sizes{Active: q.active.sizes(), Backoff: q.backoff.sizes().Plus(q.errorBackoff.sizes()), Unschedulable: q.unschedulable.sizes()}
 	s.Gated = metrics.Size{Pods: len(q.pods), Groups: len(q.groups), Alone: len(q.pods) - q.members}
-	for _, other := range []metrics.Size{s.Active, s.Backoff, s.Unschedulable} {
+	for _, other := range []metrics.Size{s.Active, s.Backoff, s.Unschedulable, q.parked.sizes()} {
 		s.Gated = s.Gated.Minus(other)
 	}
 	return s
