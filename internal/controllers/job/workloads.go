@@ -29,7 +29,7 @@ const templateAnnotation = schedulingv1beta1.GroupName + "/group-template-name"
 // workloads makes Workloads and PodGroups for Jobs, whose pods then belong to the PodGroup. It is nil without the feature gate
 // WorkloadWithJob.
 //
-// Both objects are made only before a Job starts, so that a Job has one group from its first pod to its last one, or none. They
+// Both objects are made only before a Job starts, so that all pods of a Job are in one group, or no pod is. They
 // are found again by their owner references. A Job keeps the objects while it is suspended; the garbage collector deletes them
 // with it.
 type workloads struct {
@@ -96,7 +96,7 @@ func isNew(j *batchv1.Job, pods []*corev1.Pod) bool {
 		!slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool { return c.Type == batchv1.JobSuspended })
 }
 
-// ownGroup returns the group of a Job without a controller, which has a Workload of its own; nil if it has none.
+// ownGroup returns the group of a Job without a controller, which has a Workload of its own; nil without a group.
 func (w *workloads) ownGroup(ctx context.Context, j *batchv1.Job, isNew bool) (*schedulingv1beta1.PodGroup, error) {
 	workload, err := w.ownWorkload(ctx, j, isNew)
 	if workload == nil || err != nil {
@@ -120,7 +120,7 @@ func (w *workloads) ownGroup(ctx context.Context, j *batchv1.Job, isNew bool) (*
 	return group, nil
 }
 
-// ownWorkload returns the Workload of a Job without a controller; nil if it has none.
+// ownWorkload returns the Workload of a Job without a controller; nil without one.
 func (w *workloads) ownWorkload(ctx context.Context, j *batchv1.Job, isNew bool) (*schedulingv1beta1.Workload, error) {
 	found := w.all.Store().ByIndex(byController, controllerKey(j.Namespace, kind.Group, kind.Kind, j.Name))
 	workload, ambiguous := one(w, j, "Workloads", "Job "+j.Name, found)
@@ -142,7 +142,7 @@ func (w *workloads) ownWorkload(ctx context.Context, j *batchv1.Job, isNew bool)
 func (w *workloads) delegatedGroup(ctx context.Context, j *batchv1.Job, owner *metav1.OwnerReference, template string, isNew bool) (*schedulingv1beta1.PodGroup, error) {
 	gv, err := schema.ParseGroupVersion(owner.APIVersion)
 	if err != nil {
-		return nil, nil // nothing can refer to such an owner
+		return nil, nil // no Workload can refer to such an owner
 	}
 	found := w.all.Store().ByIndex(byController, controllerKey(j.Namespace, gv.Group, owner.Kind, owner.Name))
 	if len(found) == 0 {
@@ -167,7 +167,7 @@ func (w *workloads) delegatedGroup(ctx context.Context, j *batchv1.Job, owner *m
 	return group, nil
 }
 
-// templateNamed returns the template of a name in a Workload, or the first one for ""; nil if there is none.
+// templateNamed returns the template of a name in a Workload, or the first one for ""; nil without one.
 func templateNamed(w *schedulingv1beta1.Workload, name string) *schedulingv1beta1.PodGroupTemplate {
 	for i := range w.Spec.PodGroupTemplates {
 		if t := &w.Spec.PodGroupTemplates[i]; name == "" || t.Name == name {
@@ -181,7 +181,7 @@ func (w *workloads) groupsOf(of *schedulingv1beta1.Workload) []*schedulingv1beta
 	return w.groups.Store().ByIndex(byWorkload, controller.KeyOf(of).String())
 }
 
-// one returns the object among those found that the Job controls; nil if there is none, or if there are several.
+// one returns the object among those found that the Job controls; nil without one, or with several.
 func one[T client.Object](w *workloads, j *batchv1.Job, what, referred string, found []T) (object T, ambiguous bool) {
 	mine := controlledBy(j, found)
 	switch len(mine) {

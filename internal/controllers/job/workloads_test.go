@@ -89,7 +89,7 @@ func (f workloadJobs) patch(job string, spec map[string]any) {
 	must[*batchv1.Job](f.T)(f.jobs.Patch(f.Context(), job, client.MergePatch(map[string]any{"spec": spec})))
 }
 
-// podsOf waits for the pods of a Job, and requires that they are in a group, or in none for "". Their owner is the Job alone.
+// podsOf waits for the pods of a Job, and requires that they are in a group; "" stands for no group. Their owner is the Job alone.
 func (f workloadJobs) podsOf(job string, n int, group string) {
 	f.Helper()
 	have := waittest.For(f, f.pods, "pods", "batch.kubernetes.io/job-name="+job, func(have map[string]*corev1.Pod) bool { return len(have) == n })
