@@ -69,7 +69,7 @@ func newControllers() *cobra.Command {
 		},
 	}
 	from.register(cmd, cmd.Flags())
-	election.Register(cmd.Flags(), "StorageVersionAPI")
+	election.Register(cmd.Flags(), "GenericWorkload", "StorageVersionAPI", "WorkloadWithJob")
 	registerControllers(cmd.Flags(), &names)
 	signing.register(cmd.Flags())
 	ranges.register(cmd.Flags())

@@ -104,7 +104,8 @@ type Apart struct {
 	// time; nil runs it at once, whatever others do.
 	Elect *leader.Timing
 	// API, if its gate CoordinatedLeaderElection is on, makes the controllers or the scheduler a candidate for the lease, with
-	// the API's version. Its gate StorageVersionAPI lets the controller of StorageVersions run.
+	// the API's version. Its gate StorageVersionAPI lets the controller of StorageVersions run, WorkloadWithJob makes
+	// the Job controller give Jobs Workloads and PodGroups.
 	API gates.API
 	// Endpoints, if set, serves the process's health checks and metrics; see package component.
 	Endpoints *Endpoints

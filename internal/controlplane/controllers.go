@@ -135,7 +135,9 @@ var builtins = []entry{
 			NoScaleToZero: !s.api.Enabled("HPAScaleToZero"), NoGeneration: !s.api.Enabled("HPAGeneration"),
 		})
 	}},
-	{"job", "job-controller", plain(job.New)},
+	{"job", "job-controller", func(env controller.Env, s settings) controller.Runner {
+		return job.New(env, job.Options{Workloads: hasJobWorkloads(s.api)})
+	}},
 	{"legacytokencleaner", "legacy-service-account-token-cleaner", func(env controller.Env, _ settings) controller.Runner {
 		return legacytokencleaner.New(env, legacytokencleaner.Options{})
 	}},

@@ -24,6 +24,7 @@ const (
 	gateElections   = "CoordinatedLeaderElection"
 
 	gateStorageVersions = "StorageVersionAPI"
+	gateJobWorkloads    = "WorkloadWithJob"
 )
 
 var otherDeviceGates = []string{
@@ -52,8 +53,8 @@ func (o Options) scheduling(m partMetrics) scheduler.Options {
 // group has claims only if the server has their gate on.
 var onRequest = map[schema.GroupVersionResource][]string{podGroups: {gateGroups, gateGroupClaims}, poolStatuses: {gatePoolStatus}}
 
-// servedAPI returns the API of a server of which only its resources are known. Whether it registers StorageVersions, the API of
-// this process tells.
+// servedAPI returns the API of a server of which only its resources are known. Whether it registers StorageVersions, and whether
+// Jobs have Workloads, the API of this process tells.
 func (s clientSide) servedAPI(ctx context.Context, own gates.API) (api gates.API, err error) {
 	serves, on := s.serves(ctx), map[string]bool{}
 	for resource, names := range onRequest {
@@ -66,6 +67,9 @@ func (s clientSide) servedAPI(ctx context.Context, own gates.API) (api gates.API
 	}
 	if serves != nil && hasStorageVersions(own) && serves(storageVersions) {
 		api.Asked, on[gateStorageVersions] = append(api.Asked, storageVersions), true
+	}
+	if on[gateGroups] && own.Enabled(gateJobWorkloads) && serves(workloads) {
+		api.Asked, on[gateJobWorkloads] = append(api.Asked, workloads), true
 	}
 	if len(on) == 0 {
 		return api, nil

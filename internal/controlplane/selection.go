@@ -47,6 +47,7 @@ func has(version schema.GroupVersion, object runtime.Object) func(gates.API) boo
 // The resources that are served only on request and that a controller, or the scheduler, needs.
 var (
 	podGroups       = schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups")
+	workloads       = schedulingv1beta1.SchemeGroupVersion.WithResource("workloads")
 	composites      = schedulingv1alpha3.SchemeGroupVersion.WithResource("compositepodgroups")
 	poolStatuses    = resourcev1alpha3.SchemeGroupVersion.WithResource("resourcepoolstatusrequests")
 	leaseCandidates = coordinationv1beta1.SchemeGroupVersion.WithResource("leasecandidates")
@@ -62,6 +63,11 @@ func hasGroups(api gates.API) bool { return api.Enabled(gateGroups) && asked(pod
 
 func hasGroupClaims(api gates.API) bool {
 	return hasGroups(api) && api.Enabled(gateDevices) && api.Enabled(gateGroupClaims)
+}
+
+// hasJobWorkloads reports whether the Job controller makes Workloads and PodGroups for Jobs.
+func hasJobWorkloads(api gates.API) bool {
+	return hasGroups(api) && asked(workloads)(api) && api.Enabled(gateJobWorkloads)
 }
 
 // hasElections reports whether the API server elects the holders of Leases among their LeaseCandidates.

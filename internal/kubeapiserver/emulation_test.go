@@ -173,6 +173,7 @@ func TestEmulationErrors(t *testing.T) {
 		"--feature-gates=HostnameOverride=false":                              "cannot set feature gate HostnameOverride to false, feature is locked to true",
 		"--emulated-version=1.33 --feature-gates=HostnameOverride=true":       "cannot set feature gate HostnameOverride to true, feature is PreAlpha at emulated version 1.33",
 		"--emulated-version=1.33 --feature-gates=DRAAdminAccess=true":         "DRAAdminAccess is enabled, but depends on features that are disabled: [DynamicResourceAllocation]",
+		"--feature-gates=WorkloadWithJob=true":                                "WorkloadWithJob is enabled, but depends on features that are disabled: [GenericWorkload]",
 		"--feature-gates=APIServingWithRoutine=true":                          "APIServingWithRoutine=true: Fairlead has this gate of Kubernetes 1.37 at its default",
 		"--emulated-version=1.36 --feature-gates=VolumeBindMountOptions=true": "feature is PreAlpha",
 	} {

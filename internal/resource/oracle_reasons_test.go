@@ -5,7 +5,7 @@ var gates = map[string]bool{
 	"DRAPartitionableDevicesType":                  false,
 	"HPAScaleToZero":                               true,
 	"InPlacePodVerticalScalingSchedulerPreemption": false,
-	"WorkloadWithJob":                              false,
+	"WorkloadWithJob":                              true,
 }
 
 // otherPackages are the packages of k8s.io/api whose types are not stored, each with the reason why their tags are not
@@ -52,7 +52,6 @@ const (
 
 // reasons has the tags that are not checked, or not honoured, each with the reason. A type stands for all of its tags.
 var reasons = map[string]string{
-	"batch/v1.JobSchedulingConfiguration":        alphaFeature,
 	"core/v1.EvictionResponder":                  alphaFeature,
 	"core/v1.NodeAllocatableMappedResources":     alphaFeature,
 	"core/v1.NodeAllocatableOverheadResources":   alphaFeature,
@@ -68,9 +67,6 @@ var reasons = map[string]string{
 	`admissionregistration/v1.ValidatingAdmissionPolicyStatus.Conditions alpha(since: "1.37")=+k8s:listType=map`:   alphaTag,
 	`autoscaling/v2.CrossVersionObjectReference.Kind alpha(since: "1.37")=+k8s:required`:                           alphaTag,
 	`autoscaling/v2.CrossVersionObjectReference.Name alpha(since: "1.37")=+k8s:required`:                           alphaTag,
-	`batch/v1.JobSpec.Scheduling ifDisabled(WorkloadWithJob)=+k8s:forbidden`:                                       alphaFeature,
-	`batch/v1.JobSpec.Scheduling update=NoSet`:                                                                     alphaFeature,
-	`batch/v1.JobSpec.Scheduling update=NoUnset`:                                                                   alphaFeature,
 	`certificates/v1.CertificateSigningRequestStatus.Conditions beta(since: "1.37")=+k8s:listType=map`:             handWritten,
 	`certificates/v1.PodCertificateRequestStatus.Conditions alpha(since: "1.37")=+k8s:listType=map`:                alphaTag,
 	`core/v1.NodeSpec.PodPreemptionPolicy ifDisabled(InPlacePodVerticalScalingSchedulerPreemption)=+k8s:forbidden`: alphaFeature,

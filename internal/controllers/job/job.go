@@ -26,11 +26,18 @@ const (
 	pace = 50 * time.Millisecond
 )
 
+// Options configure the controller.
+type Options struct {
+	// Workloads: Jobs have Workloads and PodGroups (feature gate WorkloadWithJob).
+	Workloads bool
+}
+
 type jobs struct {
 	env      controller.Env
 	all      controller.Objects[*batchv1.Job]
 	pods     podcontrol.Owned[*corev1.Pod]
 	owners   podcontrol.Owners[*batchv1.Job]
+	groups   *workloads // nil unless Options.Workloads
 	control  *podcontrol.Control
 	rec      *client.Recorder
 	expected controller.Expectations
@@ -43,7 +50,7 @@ type jobs struct {
 }
 
 // New returns the Job controller.
-func New(env controller.Env) controller.Runner {
+func New(env controller.Env, o Options) controller.Runner {
 	rec := env.Recorder.From("job-controller", "")
 	c := &jobs{
 		env:     env,
@@ -69,6 +76,9 @@ func New(env controller.Env) controller.Runner {
 			Delete: c.podGone,
 		}),
 	)
+	if o.Workloads {
+		c.groups = newWorkloads(env, rec, c.loop)
+	}
 	return controller.Runners{c.loop, c.strays}
 }
 
@@ -100,7 +110,12 @@ func (c *jobs) reconcile(ctx context.Context, cached *batchv1.Job) (controller.R
 	if err != nil {
 		return controller.Result{}, err
 	}
+	group, err := c.groups.groupFor(ctx, cached, pods)
+	if err != nil {
+		return controller.Result{}, err
+	}
 	p := newPass(c, ctx, k, cached.DeepCopy(), pods, released)
+	p.group = group
 	return p.run(settled)
 }
 

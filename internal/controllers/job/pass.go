@@ -25,6 +25,8 @@ type pass struct {
 	now  time.Time
 	wait time.Duration // until the next pass without an event; zero for never
 
+	group string // name of the PodGroup of new pods; "" without one
+
 	pods, active              []*corev1.Pod
 	ready, running            int32 // of the active ones
 	terminating               int32

@@ -30,6 +30,9 @@ func (p *pass) template() *corev1.PodTemplateSpec {
 			tellIndex(&t.Spec.Containers[i])
 		}
 	}
+	if p.group != "" { // kube-controller-manager's pods have no owner reference to the group either
+		t.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &p.group}
+	}
 	return t
 }
 

@@ -64,11 +64,13 @@ func cronJobStrategy() resource.Strategy {
 		if len(c.Name) > 52 {
 			f.Invalid(check.At("metadata", "name"), c.Name, "must be no more than 52 characters")
 		}
+		scheduling(&f, cronScheduling, c.Spec.JobTemplate.Spec.Scheduling)
 		return f.List()
 	}
 	r.ValidateUpdate = func(c, old *batchv1.CronJob) field.ErrorList {
 		var f check.Errors
 		cronJob(&f, c, old)
+		changedScheduling(&f, cronScheduling, c.Spec.JobTemplate.Spec.Scheduling, old.Spec.JobTemplate.Spec.Scheduling)
 		return f.List()
 	}
 	r.Warnings = func(c *batchv1.CronJob) []string {
@@ -76,6 +78,8 @@ func cronJobStrategy() resource.Strategy {
 	}
 	return r.Strategy()
 }
+
+var cronScheduling = check.At("spec", "jobTemplate", "spec", "scheduling")
 
 func cronJob(f *check.Errors, c, old *batchv1.CronJob) {
 	p, s := check.At("spec"), &c.Spec

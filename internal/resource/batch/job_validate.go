@@ -26,6 +26,7 @@ func validateJob(j *batchv1.Job) field.ErrorList {
 			f.Invalid(check.At("metadata", "name"), j.Name, fmt.Sprintf("will not able to create pod with invalid DNS label: %s", last))
 		}
 	}
+	scheduling(&f, check.At("spec", "scheduling"), j.Spec.Scheduling)
 	return f.List()
 }
 
@@ -134,6 +135,7 @@ func jobSpec(f *check.Errors, p *check.Path, s *batchv1.JobSpec) {
 			check.Known(f, p.Child("podReplacementPolicy"), *r, batchv1.Failed, batchv1.TerminatingOrFailed)
 		}
 	}
+	gang(f, p.Child("scheduling"), s)
 	f.Add(podspec.ValidateTemplate(&s.Template, p.Child("template"))...)
 	at := p.Child("template", "spec", "restartPolicy")
 	switch policy := s.Template.Spec.RestartPolicy; {
@@ -198,6 +200,8 @@ func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
 	f.Same(p.Child("backoffLimitPerIndex"), now.BackoffLimitPerIndex, was.BackoffLimitPerIndex)
 	f.Same(p.Child("managedBy"), now.ManagedBy, was.ManagedBy)
 	f.Same(p.Child("successPolicy"), now.SuccessPolicy, was.SuccessPolicy)
+	samePolicy(&f, p.Child("scheduling"), now.Scheduling, was.Scheduling)
+	changedScheduling(&f, p.Child("scheduling"), now.Scheduling, was.Scheduling)
 	return f.List()
 }
 

@@ -117,3 +117,26 @@ func sameSinceStart(j, old *batchv1.Job) field.ErrorList {
 func sameTemplate(j, old *batchv1.Job) field.ErrorList {
 	return apivalidation.ValidateImmutableField(j.Spec.Template, old.Spec.Template, field.NewPath("spec", "template"))
 }
+
+// keptScheduling refuses a change of a Job's spec.scheduling, which the gate leaves alone if it was set before.
+func keptScheduling(j, old *batchv1.Job) field.ErrorList {
+	if old == nil {
+		return nil
+	}
+	return kept(field.NewPath("spec", "scheduling"), j.Spec.Scheduling, old.Spec.Scheduling)
+}
+
+// keptCronScheduling is keptScheduling for the Jobs of a CronJob.
+func keptCronScheduling(c, old *batchv1.CronJob) field.ErrorList {
+	if old == nil {
+		return nil
+	}
+	return kept(field.NewPath("spec", "jobTemplate", "spec", "scheduling"), c.Spec.JobTemplate.Spec.Scheduling, old.Spec.JobTemplate.Spec.Scheduling)
+}
+
+func kept(at *field.Path, now, old *batchv1.JobSchedulingConfiguration) field.ErrorList {
+	if now == nil || apiequality.Semantic.DeepEqual(now, old) {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(at, "")}
+}

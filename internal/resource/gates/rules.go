@@ -33,6 +33,8 @@ var rules = slices.Concat(seLinuxRules(), otherRules, staticRules(), laterRules)
 // laterRules are those of the gates that are off by default in all versions.
 var laterRules = []rule{
 	{"CoordinatedLeaderElection", coordinationv1.Resource("leases"), coordination.WithoutElections},
+	{"WorkloadWithJob", batchv1.Resource("jobs"), func(r *resource.Resource) { check(r, keptScheduling) }},
+	{"WorkloadWithJob", batchv1.Resource("cronjobs"), func(r *resource.Resource) { check(r, keptCronScheduling) }},
 	{"PodGroupPreemptionPolicy", schedulingv1beta1.Resource("podgroups"), func(r *resource.Resource) { withoutDefault(r, groupPolicy) }},
 	{"PodGroupPreemptionPolicy", schedulingv1beta1.Resource("compositepodgroups"), func(r *resource.Resource) { withoutDefault(r, compositePolicy) }},
 }

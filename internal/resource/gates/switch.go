@@ -36,6 +36,7 @@ var others = []string{
 	"APIServerIdentity", "CBORServingAndStorage", "CompositePodGroup", "CoordinatedLeaderElection", "DRADeviceTaintRules",
 	"DRAPartitionableDevicesType", "DRAResourcePoolStatus", "DRAWorkloadResourceClaims", "GenericWorkload",
 	"PersistentVolumeClaimUnusedSinceTime", "PodGroupPreemptionPolicy", "StorageVersionAPI", "TopologyAwareWorkloadScheduling", "UnknownVersionInteroperabilityProxy", "WatchList",
+	"WorkloadWithJob",
 }
 
 // Switchable reports whether the server has both sides of a gate, so that it can be switched from its default in the
