@@ -32,6 +32,10 @@ type question struct {
 	group *queue.QueuedPodInfo
 	// nodes are those to ask about. For a pod without a group they are not known until its turn.
 	nodes []*corev1.Node
+	// verdict has the answers about other nodes, all of which were refused, and seen tells of an event since the extenders were first
+	// asked. For pods without a group.
+	verdict extenders.Verdict
+	seen    bool
 }
 
 // An answer is the verdict of the extenders about a pod, or an error of one of them.

@@ -11,7 +11,6 @@ import (
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/extenders"
 	"fairlead.dev/internal/scheduler/framework"
-	"fairlead.dev/internal/scheduler/queue"
 )
 
 // interested returns the extenders that are interested in a pod.
@@ -25,8 +24,8 @@ func (s *Scheduler) interested(pod *corev1.Pod) (all []*Extender) {
 }
 
 // consult asks the extenders about a pod, now or in its turn.
-func (s *Scheduler) consult(ctx context.Context, w *queue.QueuedPodInfo) {
-	s.asking.waiting = append(s.asking.waiting, &question{QueuedPodInfo: w, pod: w.PodInfo.Pod})
+func (s *Scheduler) consult(ctx context.Context, q *question) {
+	s.asking.waiting = append(s.asking.waiting, q)
 	s.askNext(ctx)
 }
 
@@ -43,15 +42,21 @@ func (s *Scheduler) askNext(ctx context.Context) {
 	}
 }
 
-// prepare finds the feasible nodes of a pod. It puts back a pod without any, and reports false then.
+// prepare finds the feasible nodes of a pod that the extenders have not refused. It puts back a pod without any, and reports false then.
 func (s *Scheduler) prepare(ctx context.Context, q *question) bool {
 	w := q.QueuedPodInfo
 	if w.Latest != nil {
 		w.PodInfo, w.Latest = w.Latest, nil
 	}
+	if !unchangedForScheduling(q.pod, w.PodInfo.Pod) {
+		q.verdict = extenders.Verdict{}
+	}
+	s.asking.plugin = extenders.Plugin{Verdict: &q.verdict, Open: true}
 	fit, err := s.profileOf(w).Feasible(s.cluster, w.PodInfo)
+	s.asking.plugin = extenders.Plugin{}
 	if err != nil {
 		s.handleUnschedulable(ctx, w, err)
+		s.retryIfSeen(q)
 		return false
 	}
 	q.pod, q.nodes = w.PodInfo.Pod, make([]*corev1.Node, len(fit))
@@ -74,8 +79,7 @@ func (s *Scheduler) ask(ctx context.Context, q *question) {
 	})
 }
 
-// consulted goes on with a pod, or its group, when the extenders have answered, and asks about the next one. A pod that is rejected is
-// tried again if an event came after the extenders were asked, of which they may not have known.
+// consulted goes on with a pod, or its group, when the extenders have answered, and asks about the next one.
 func (s *Scheduler) consulted(ctx context.Context, q *question, v *extenders.Verdict, err error) {
 	w, dropped := q.QueuedPodInfo, s.asking.now != q
 	if !dropped {
@@ -83,12 +87,10 @@ func (s *Scheduler) consulted(ctx context.Context, q *question, v *extenders.Ver
 	}
 	switch {
 	case q.group == nil:
-		seen := s.queue.Unwatch(w, s.profileOf(w).Filters...)
+		q.seen = s.queue.Unwatch(w, s.profileOf(w).Filters...) || q.seen
 		if !dropped {
-			s.decide(ctx, w, v, err)
-		}
-		if !dropped && seen {
-			s.queue.Retry(w.PodInfo.Pod.UID, time.Now())
+			s.decide(ctx, q, v, err)
+			s.retryIfSeen(q)
 		}
 	case !dropped:
 		s.answered(q, v, err)
@@ -96,8 +98,16 @@ func (s *Scheduler) consulted(ctx context.Context, q *question, v *extenders.Ver
 	s.askNext(ctx)
 }
 
-// decide places a pod by a verdict. A pod that has become another one meanwhile is tried again.
-func (s *Scheduler) decide(ctx context.Context, w *queue.QueuedPodInfo, v *extenders.Verdict, err error) {
+// retryIfSeen has a pod that was rejected tried again if an event came after the extenders were asked, of which they may not have known.
+func (s *Scheduler) retryIfSeen(q *question) {
+	if q.seen {
+		s.queue.Retry(q.PodInfo.Pod.UID, time.Now())
+	}
+}
+
+// decide places a pod by a verdict, or asks about further nodes. A pod that has become another one meanwhile is tried again.
+func (s *Scheduler) decide(ctx context.Context, q *question, v *extenders.Verdict, err error) {
+	w := q.QueuedPodInfo
 	old := w.PodInfo.Pod
 	if w.Latest != nil {
 		w.PodInfo, w.Latest = w.Latest, nil
@@ -108,7 +118,9 @@ func (s *Scheduler) decide(ctx context.Context, w *queue.QueuedPodInfo, v *exten
 	case err != nil:
 		s.handleError(w, err)
 	default:
-		s.place(ctx, w, v)
+		if q.verdict.Add(v); !s.place(ctx, w, &q.verdict) {
+			s.consult(ctx, q)
+		}
 	}
 }
 

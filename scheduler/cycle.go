@@ -16,25 +16,25 @@ import (
 // gets its node when they have answered.
 func (s *Scheduler) schedule(ctx context.Context, w *queue.QueuedPodInfo) {
 	if len(s.interested(w.PodInfo.Pod)) > 0 {
-		s.consult(ctx, w)
+		s.consult(ctx, &question{QueuedPodInfo: w, pod: w.PodInfo.Pod})
 		return
 	}
 	s.place(ctx, w, nil)
 }
 
-// place gives the pod a node, or puts it back. v is the verdict of the extenders that are interested in it.
-func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extenders.Verdict) {
+// place gives the pod a node, or puts it back. v is the verdict of the extenders that are interested in it. It reports false, and does
+// neither, if the extenders leave no node and were not asked about all that are feasible.
+func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extenders.Verdict) bool {
 	profile := s.profileOf(w)
 	s.asking.plugin.Verdict = v
 	n, err := profile.Place(s.cluster, w.PodInfo)
 	s.asking.plugin.Verdict = nil
 	if isStale(err) {
-		s.queue.Again(w)
-		return
+		return false
 	}
 	if err != nil {
 		s.handleUnschedulable(ctx, w, err)
-		return
+		return true
 	}
 	profile.Metrics.Placed(w.Began)
 	p := &assumedPod{QueuedPodInfo: w, node: n.Name}
@@ -46,13 +46,14 @@ func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extend
 	}
 	if err != nil {
 		s.handleUnschedulable(ctx, w, err)
-		return
+		return true
 	}
 	s.endPodNomination(w)
 	s.assume(p)
 	s.cluster.AddPod(w.PodInfo, n.Name)
 	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: n, Pod: w.PodInfo}, time.Now())
 	s.beginBinding(ctx, p)
+	return true
 }
 
 // beginBinding has an assumed pod bound, after what has to come before that.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -333,5 +334,86 @@ func TestExtenderPreempts(t *testing.T) {
 		if p, err := pods.Get(t.Context(), name); err != nil || p.DeletionTimestamp != nil {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
+	}
+}
+
+// TestExtenderRefusesNominatedNode: a pod whose nominated node an extender refuses runs on another node that has become free.
+func TestExtenderRefusesNominatedNode(t *testing.T) {
+	x := newExtender(t)
+	pods, _ := extended(t, 2, fmt.Sprintf(`extenders: [{urlPrefix: %q, filterVerb: filter, nodeCacheCapable: true, httpTimeout: 1h, managedResources: [{name: %s, ignoredByScheduler: true}]}]`, x.URL, slots))
+	for i, class := range []string{"", "system-node-critical"} {
+		p := pod(fmt.Sprintf("on-node-%d", i+1), "30")
+		p.Spec.NodeSelector, p.Spec.PriorityClassName = map[string]string{corev1.LabelHostname: fmt.Sprintf("node-%d", i+1)}, class
+		create(t, pods, p)
+		await(t, pods, p.Name, "running", running)
+	}
+	asked, refuse := make(chan struct{}, 1), make(chan struct{})
+	x.answer(func() {
+		x.filter = func(q *extenderv1.ExtenderArgs) *extenderv1.ExtenderFilterResult {
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+			select {
+			case <-refuse:
+			case <-x.gone:
+			}
+			a := &extenderv1.ExtenderFilterResult{NodeNames: &[]string{}, FailedNodes: extenderv1.FailedNodesMap{}}
+			for _, n := range *q.NodeNames {
+				if n == "node-1" {
+					a.FailedNodes[n] = "no slot"
+				} else {
+					*a.NodeNames = append(*a.NodeNames, n)
+				}
+			}
+			return a
+		}
+	})
+	important := wanting("important")
+	important.Spec.PriorityClassName = "system-cluster-critical"
+	important.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("20")
+	create(t, pods, important)
+	<-asked // about node-1, which the first pod has left
+
+	if err := pods.Delete(t.Context(), "on-node-2", metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
+		t.Fatal(err)
+	}
+	probe := pod("probe", "5") // which fits once the scheduler knows that the second pod has left, too
+	probe.Spec.NodeSelector = map[string]string{corev1.LabelHostname: "node-2"}
+	create(t, pods, probe)
+	await(t, pods, "probe", "running", running)
+	close(refuse)
+	if p := await(t, pods, "important", "running", running); p.Spec.NodeName != "node-2" {
+		t.Errorf("on %s", p.Spec.NodeName)
+	}
+}
+
+// TestExtenderRefusesManyNodes: an extender that refuses all of more nodes than one question is about is asked about each node once, and
+// the pod tells why it waits.
+func TestExtenderRefusesManyNodes(t *testing.T) {
+	x := newExtender(t)
+	const many = 130
+	pods, _ := extended(t, many, fmt.Sprintf(`extenders: [{urlPrefix: %q, filterVerb: filter, nodeCacheCapable: true, managedResources: [{name: %s, ignoredByScheduler: true}]}]`, x.URL, slots))
+	var asked []string
+	x.answer(func() {
+		x.filter = func(q *extenderv1.ExtenderArgs) *extenderv1.ExtenderFilterResult {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			asked = append(asked, *q.NodeNames...)
+			failed := extenderv1.FailedNodesMap{}
+			for _, n := range *q.NodeNames {
+				failed[n] = "no slot"
+			}
+			return &extenderv1.ExtenderFilterResult{NodeNames: &[]string{}, FailedNodes: failed}
+		}
+	})
+	create(t, pods, wanting("web"))
+	refused := fmt.Sprintf("0/%d nodes are available: %d no slot. preemption: 0/%d nodes are available: %d No preemption victims found for incoming pod.", many, many, many, many)
+	held(t, pods, "web", refused)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	first := slices.Sorted(slices.Values(asked[:min(len(asked), many)])) // an event may have led to a second attempt
+	if n := len(slices.Compact(first)); n != many {
+		t.Errorf("the first %d names in the questions are those of %d nodes", many, n)
 	}
 }
