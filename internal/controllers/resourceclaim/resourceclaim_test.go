@@ -106,7 +106,7 @@ func TestClaimsOfTemplates(t *testing.T) {
 }
 
 // An allocated claim is reserved for the pods that are bound already, until they have finished or are gone; after
-// the last one its devices are free.
+// the last one its devices are free, also if their driver has reported on them.
 func TestReservations(t *testing.T) {
 	f := start(t)
 	_, err := f.claims.Create(t.Context(), &resourcev1.ResourceClaim{
@@ -117,7 +117,8 @@ func TestReservations(t *testing.T) {
 	}
 	_, err = f.claims.Patch(t.Context(), "shared", client.MergePatch(map[string]any{"status": map[string]any{
 		"allocation": resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
-			{Request: "gpu", Driver: "gpu.example.com", Pool: "p", Device: "d"}}}}}}).On("status"))
+			{Request: "gpu", Driver: "gpu.example.com", Pool: "p", Device: "d"}}}},
+		"devices": []resourcev1.AllocatedDeviceStatus{{Driver: "gpu.example.com", Pool: "p", Device: "d"}}}}).On("status"))
 	f.must(err)
 	reservedFor := func(what string, n int) {
 		t.Helper()

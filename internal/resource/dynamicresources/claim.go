@@ -75,6 +75,11 @@ func claimStrategy() resource.Strategy {
 			resource.NilIfEmpty(&c.Spec.Devices.Requests)
 		}
 	}
+	report := r.PrepareForStatusUpdate
+	r.PrepareForStatusUpdate = func(c, old *resourcev1.ResourceClaim) {
+		report(c, old)
+		dropDeallocated(&c.Status, &old.Status)
+	}
 	return r.Strategy()
 }
 

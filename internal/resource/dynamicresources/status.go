@@ -10,12 +10,40 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/check"
 	"fairlead.dev/internal/resource/podspec"
 )
 
 // allocated identifies a device allocated to a claim.
 type allocated struct{ Driver, Pool, Device, ShareID string }
+
+// devicesOf returns the devices of an allocation, which may be nil.
+func devicesOf(a *resourcev1.AllocationResult) map[allocated]bool {
+	has := map[allocated]bool{}
+	if a != nil {
+		for _, r := range a.Devices.Results {
+			has[allocated{r.Driver, r.Pool, r.Device, string(ptr.Deref(r.ShareID, ""))}] = true
+		}
+	}
+	return has
+}
+
+// deviceOf returns the device that a driver's report is about.
+func deviceOf(d *resourcev1.AllocatedDeviceStatus) allocated {
+	return allocated{d.Driver, d.Pool, d.Device, ptr.Deref(d.ShareID, "")}
+}
+
+// dropDeallocated drops the drivers' reports about devices that an update takes from the claim, since clients that deallocate a claim
+// may not know of these reports.
+func dropDeallocated(s, old *resourcev1.ResourceClaimStatus) {
+	has, had := devicesOf(s.Allocation), devicesOf(old.Allocation)
+	s.Devices = slices.DeleteFunc(s.Devices, func(d resourcev1.AllocatedDeviceStatus) bool {
+		of := deviceOf(&d)
+		return had[of] && !has[of]
+	})
+	resource.NilIfEmpty(&s.Devices)
+}
 
 func claimStatus(f *check.Errors, p *check.Path, c, old *resourcev1.ResourceClaim) {
 	s := &c.Status
@@ -26,19 +54,11 @@ func claimStatus(f *check.Errors, p *check.Path, c, old *resourcev1.ResourceClai
 			requireText(f, p.Child("name"), r.Name)
 			requireText(f, p.Child("uid"), string(r.UID))
 		})
-	has := map[allocated]bool{}
-	if s.Allocation != nil {
-		for _, r := range s.Allocation.Devices.Results {
-			has[allocated{r.Driver, r.Pool, r.Device, string(ptr.Deref(r.ShareID, ""))}] = true
-		}
-	}
-	of := func(d *resourcev1.AllocatedDeviceStatus) allocated {
-		return allocated{d.Driver, d.Pool, d.Device, ptr.Deref(d.ShareID, "")}
-	}
-	validateSet(f, p.Child("devices"), s.Devices, -1, of, func(p *check.Path, d *resourcev1.AllocatedDeviceStatus) {
+	has := devicesOf(s.Allocation)
+	validateSet(f, p.Child("devices"), s.Devices, -1, deviceOf, func(p *check.Path, d *resourcev1.AllocatedDeviceStatus) {
 		deviceStatus(f, p, d)
-		if !has[of(d)] {
-			f.Invalid(p, of(d), "must be an allocated device in the claim")
+		if !has[deviceOf(d)] {
+			f.Invalid(p, deviceOf(d), "must be an allocated device in the claim")
 		}
 	})
 	if at := p.Child("reservedFor"); len(s.ReservedFor) > 0 && s.Allocation == nil {
