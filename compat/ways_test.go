@@ -247,12 +247,9 @@ var (
 )
 
 // plain removes from a text the parts that differ from run to run; and the message of the
-// resource claims plugin of kube-scheduler 1.36 for pods without claims, that there is no
-// claim to deallocate, which 1.37 no longer writes; and, for a pod that an earlier plugin
-// rejected, that its own state is not found.
+// resource claims plugin, for a pod that an earlier plugin rejected, that its own state is
+// not found.
 func plain(s string) string {
-	s = strings.ReplaceAll(s, "no new claims to deallocate, ", "")
-	s = strings.ReplaceAll(s, "still not schedulable, ", "")                            // 1.37 does not have it
 	s = strings.ReplaceAll(s, "[scaler/rival scaler/web]", "[scaler/web scaler/rival]") // in no order
 	s = stateless.ReplaceAllString(s, ".")
 	s = uids.ReplaceAllString(s, "<uid>")
