@@ -64,7 +64,7 @@ func claimStrategy() resource.Strategy {
 		claimStatus(&f, check.At("status"), c, old)
 		return f.List()
 	}
-	create, update := r.PrepareForCreate, r.PrepareForUpdate
+	create, update, report := r.PrepareForCreate, r.PrepareForUpdate, r.PrepareForStatusUpdate
 	r.PrepareForCreate = func(c *resourcev1.ResourceClaim) {
 		create(c)
 		resource.NilIfEmpty(&c.Spec.Devices.Requests)
@@ -74,6 +74,10 @@ func claimStrategy() resource.Strategy {
 		if len(old.Spec.Devices.Requests) == 0 {
 			resource.NilIfEmpty(&c.Spec.Devices.Requests)
 		}
+	}
+	r.PrepareForStatusUpdate = func(c, old *resourcev1.ResourceClaim) {
+		report(c, old)
+		dropDeallocated(&c.Status, &old.Status)
 	}
 	return r.Strategy()
 }

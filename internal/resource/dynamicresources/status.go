@@ -10,12 +10,36 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/check"
 	"fairlead.dev/internal/resource/podspec"
 )
 
 // allocated identifies a device allocated to a claim.
 type allocated struct{ Driver, Pool, Device, ShareID string }
+
+// allocatedIn returns the devices that are allocated to a claim.
+func allocatedIn(s *resourcev1.ResourceClaimStatus) map[allocated]bool {
+	has := map[allocated]bool{}
+	if s.Allocation != nil {
+		for _, r := range s.Allocation.Devices.Results {
+			has[allocated{r.Driver, r.Pool, r.Device, string(ptr.Deref(r.ShareID, ""))}] = true
+		}
+	}
+	return has
+}
+
+// reported returns the device of a driver's report.
+func reported(d *resourcev1.AllocatedDeviceStatus) allocated {
+	return allocated{d.Driver, d.Pool, d.Device, ptr.Deref(d.ShareID, "")}
+}
+
+// dropDeallocated removes drivers' reports on devices that the claim has lost: who deallocates need not know of reports.
+func dropDeallocated(s, old *resourcev1.ResourceClaimStatus) {
+	had, has := allocatedIn(old), allocatedIn(s)
+	s.Devices = slices.DeleteFunc(s.Devices, func(d resourcev1.AllocatedDeviceStatus) bool { return had[reported(&d)] && !has[reported(&d)] })
+	resource.NilIfEmpty(&s.Devices)
+}
 
 func claimStatus(f *check.Errors, p *check.Path, c, old *resourcev1.ResourceClaim) {
 	s := &c.Status
@@ -26,19 +50,11 @@ func claimStatus(f *check.Errors, p *check.Path, c, old *resourcev1.ResourceClai
 			requireText(f, p.Child("name"), r.Name)
 			requireText(f, p.Child("uid"), string(r.UID))
 		})
-	has := map[allocated]bool{}
-	if s.Allocation != nil {
-		for _, r := range s.Allocation.Devices.Results {
-			has[allocated{r.Driver, r.Pool, r.Device, string(ptr.Deref(r.ShareID, ""))}] = true
-		}
-	}
-	of := func(d *resourcev1.AllocatedDeviceStatus) allocated {
-		return allocated{d.Driver, d.Pool, d.Device, ptr.Deref(d.ShareID, "")}
-	}
-	validateSet(f, p.Child("devices"), s.Devices, -1, of, func(p *check.Path, d *resourcev1.AllocatedDeviceStatus) {
+	has := allocatedIn(s)
+	validateSet(f, p.Child("devices"), s.Devices, -1, reported, func(p *check.Path, d *resourcev1.AllocatedDeviceStatus) {
 		deviceStatus(f, p, d)
-		if !has[of(d)] {
-			f.Invalid(p, of(d), "must be an allocated device in the claim")
+		if !has[reported(d)] {
+			f.Invalid(p, reported(d), "must be an allocated device in the claim")
 		}
 	})
 	if at := p.Child("reservedFor"); len(s.ReservedFor) > 0 && s.Allocation == nil {
