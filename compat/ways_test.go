@@ -66,6 +66,7 @@ var behaviours = map[string]func(*place){
 	"roles":            roles,
 	"rolling":          rolling,
 	"scaler":           scaler,
+	"selinux":          seLinux,
 	"services":         services,
 	"slices":           endpointSlices,
 	"stateful":         stateful,
@@ -131,7 +132,7 @@ func startWay(t *testing.T, ourServer, ourControllers bool) *kubernetes.Clientse
 	}
 	cert, key := writeAuthority(t)
 	signing := []string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--cluster-signing-cert-file", cert, "--cluster-signing-key-file", key,
-		"--service-account-private-key-file", tokenKey}
+		"--service-account-private-key-file", tokenKey, "--controllers=*,selinux-warning-controller"}
 	if ourControllers {
 		start(t, bin.fairlead, append([]string{"controllers"}, signing...)...)
 		start(t, bin.fairlead, "scheduler", "--leader-elect=false", "--kubeconfig", kubeconfig)
