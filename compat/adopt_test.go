@@ -26,14 +26,13 @@ import (
 )
 
 // Our server takes over the etcd of a running kube-apiserver: it serves the stored objects,
-// byte for byte the same, and each server sees the other's writes. It has the defaults of that
-// kube-apiserver's version, which differ in 1.37 (docs/differences.md, "Wording of 1.37").
+// byte for byte the same, and each server sees the other's writes.
 func TestOurServerOnUpstreamsEtcd(t *testing.T) {
 	for _, media := range []string{"application/vnd.kubernetes.protobuf", "application/json"} {
 		t.Run(filepath.Base(media), func(t *testing.T) {
 			up := startUpstream(t, "--storage-media-type="+media)
 			fill(t, up.clients)
-			ours := startServer(t, up.etcd, "--emulated-version=1.36")
+			ours := startServer(t, up.etcd)
 			compared := 0
 			for _, path := range lists(t, up.clients, ours) {
 				compared += compare(t, path, up.clients, ours)

@@ -110,7 +110,7 @@ func auditedRequests(hook string, ca []byte) []audited {
 		patch("application/merge-patch+json", "/api/v1/namespaces/default/configmaps/a", `{"data":{"k":"x"}}`),
 		patch("application/json-patch+json", "/api/v1/namespaces/default/configmaps/a", `[{"op":"replace","path":"/data/k","value":"y"}]`),
 		patch("application/strategic-merge-patch+json", "/api/v1/namespaces/default/configmaps/a", `{"data":{"k":"z"}}`),
-		patch("application/apply-patch+yaml", "/api/v1/namespaces/default/configmaps/applied?fieldManager=m", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"},"data":{"k":"v"}}`), // as YAML it would keep kube-apiserver 1.36 from writing the event
+		patch("application/apply-patch+yaml", "/api/v1/namespaces/default/configmaps/applied?fieldManager=m", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: applied}\ndata: {k: v}\n"),
 		named("bad patch", patch("application/json-patch+json", "/api/v1/namespaces/default/configmaps/a", `[{"op":"test","path":"/data/k","value":"no"}]`)),
 		get("/api/v1/namespaces/default/configmaps?labelSelector=a%3Db&limit=500"),
 		named("watch", audited{method: "GET", path: "/api/v1/namespaces/default/configmaps?watch=true&timeoutSeconds=1"}),

@@ -16,7 +16,7 @@ func TestOverridesAgree(t *testing.T) {
 		return "--etcd-servers-overrides=/secrets#" + other + ",apps/*#" + other + ",/events#" + other
 	}
 	theirs, ours := startEtcd(t), startEtcd(t)
-	up, us := startUpstream(t, flag(theirs)), startOurs(t, flag(ours), "--emulated-version=1.36")
+	up, us := startUpstream(t, flag(theirs)), startOurs(t, flag(ours))
 	fill(t, up.clients)
 	fill(t, us.clients)
 	for name, etcd := range map[string][2]string{"of the others": {up.etcd, us.etcd}, "of the overrides": {theirs, ours}} {

@@ -158,7 +158,7 @@ func (g *clusterMaker) deviceSlices(nodes []*corev1.Node) (all []*resourcev1.Res
 			s.Spec.NodeName = &nodes[p%3].Name
 		}
 		counted := g.once(3)
-		if !counted && g.once(8) { // in 1.36, an incomplete pool with counters is one of all nodes
+		if g.once(8) {
 			s.Spec.Pool.ResourceSliceCount = 2 // the other one does not come
 		}
 		for d := range 2 + g.rand.IntN(3) {

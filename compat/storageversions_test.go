@@ -11,19 +11,20 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// storedOtherwise has the versions in which kube-apiserver 1.36.3 stores kinds that ours stores as v1.
+// storedOtherwise has the versions in which kube-apiserver stores kinds that ours stores as v1: those that 1.36 reads.
 var storedOtherwise = map[string]string{
-	"admissionregistration.k8s.io.mutatingadmissionpolicies":       "admissionregistration.k8s.io/v1beta1",
-	"admissionregistration.k8s.io.mutatingadmissionpolicybindings": "admissionregistration.k8s.io/v1beta1",
-	"apiextensions.k8s.io.customresourcedefinitions":               "apiextensions.k8s.io/v1beta1",
+	"apiextensions.k8s.io.customresourcedefinitions":   "apiextensions.k8s.io/v1beta1",
+	"certificates.k8s.io.clustertrustbundles":          "certificates.k8s.io/v1beta1",
+	"certificates.k8s.io.podcertificaterequests":       "certificates.k8s.io/v1beta1",
+	"resource.k8s.io.devicetaintrules":                 "resource.k8s.io/v1beta2",
+	"storagemigration.k8s.io.storageversionmigrations": "storagemigration.k8s.io/v1beta1",
 }
 
-// TestStorageVersionsAgree: with the feature gate StorageVersionAPI kube-apiserver and ours, which emulates its version, have the
-// same StorageVersions. Ours decodes no version that kube-apiserver does not.
+// TestStorageVersionsAgree: with the feature gate StorageVersionAPI kube-apiserver and ours have the same StorageVersions. Ours decodes no version that kube-apiserver does not.
 func TestStorageVersionsAgree(t *testing.T) {
 	flags := []string{"--feature-gates=StorageVersionAPI=true", "--runtime-config=internal.apiserver.k8s.io/v1alpha1=true"}
 	theirs := storageVersionsOf(t, startUpstream(t, flags...))
-	ours := storageVersionsOf(t, startOurs(t, append(flags, "--emulated-version=1.36")...))
+	ours := storageVersionsOf(t, startOurs(t, flags...))
 	if len(theirs) < 50 {
 		t.Errorf("kube-apiserver has %d StorageVersions", len(theirs))
 	}

@@ -116,5 +116,5 @@ func preemption(p *place) {
 	}
 	p.saw("%d of 3 left", left)
 	p.event("Pod", "low-", "Preempted", "Preempted by pod <uid> on node node-")
-	p.event("Pod", "high", "FailedScheduling", "0/3 nodes are available: 3 node(s) didn't have free ports for the requested pod ports.\n")
+	p.event("Pod", "high", "FailedScheduling", "0/3 nodes are available: 3 node(s) didn't have free ports for the requested pod ports.")
 }

@@ -66,6 +66,7 @@ var behaviours = map[string]func(*place){
 	"roles":            roles,
 	"rolling":          rolling,
 	"scaler":           scaler,
+	"selinux":          seLinux,
 	"services":         services,
 	"slices":           endpointSlices,
 	"stateful":         stateful,
@@ -131,7 +132,7 @@ func startWay(t *testing.T, ourServer, ourControllers bool) *kubernetes.Clientse
 	}
 	cert, key := writeAuthority(t)
 	signing := []string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--cluster-signing-cert-file", cert, "--cluster-signing-key-file", key,
-		"--service-account-private-key-file", tokenKey}
+		"--service-account-private-key-file", tokenKey, "--controllers=*,selinux-warning-controller"}
 	if ourControllers {
 		start(t, bin.fairlead, append([]string{"controllers"}, signing...)...)
 		start(t, bin.fairlead, "scheduler", "--leader-elect=false", "--kubeconfig", kubeconfig)
@@ -247,12 +248,9 @@ var (
 )
 
 // plain removes from a text the parts that differ from run to run; and the message of the
-// resource claims plugin of kube-scheduler 1.36 for pods without claims, that there is no
-// claim to deallocate, which 1.37 no longer writes; and, for a pod that an earlier plugin
-// rejected, that its own state is not found.
+// resource claims plugin, for a pod that an earlier plugin rejected, that its own state is
+// not found.
 func plain(s string) string {
-	s = strings.ReplaceAll(s, "no new claims to deallocate, ", "")
-	s = strings.ReplaceAll(s, "still not schedulable, ", "")                            // 1.37 does not have it
 	s = strings.ReplaceAll(s, "[scaler/rival scaler/web]", "[scaler/web scaler/rival]") // in no order
 	s = stateless.ReplaceAllString(s, ".")
 	s = uids.ReplaceAllString(s, "<uid>")

@@ -76,6 +76,6 @@ func (s *Scheduler) preemptChosen(ctx context.Context, p *cache.PodInfo, reasons
 	count.Preempted(true, len(room.Victims))
 	count.BudgetsViolated(metrics.ByPod, room.Violations)
 	s.cluster.Nominate(p, room.Node.Name)
-	s.reports.add(p.Pod, corev1.PodReasonUnschedulable, reasons, room.Node.Name)
+	s.reports.add(p.Pod, corev1.PodReasonUnschedulable, reasons+" "+preempts(room), room.Node.Name)
 	s.evictLater(ctx, p.Pod, room)
 }

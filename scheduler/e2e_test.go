@@ -258,6 +258,10 @@ func TestPreemptionAgainstServer(t *testing.T) {
 	if !told(t, client.For[*corev1.Event](c).Namespace("default"), "large", fmt.Sprintf("Preempted: Preempted by pod %s on node node-1", got.UID)) {
 		t.Error("no event tells the victim why")
 	}
+	const why = "FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: found a potential placement for pod on node node-1, preempting 1 victims"
+	if !told(t, client.For[*corev1.Event](c).Namespace("default"), "urgent", why) {
+		t.Error("no event tells of the preemption")
+	}
 	acts, err := client.For[*eventsv1.Event](c).Namespace("default").List(ctx, metav1.ListOptions{FieldSelector: "reason=Preempted"})
 	if err != nil || len(acts.Items) != 1 || acts.Items[0].Action != "Preempting" || acts.Items[0].Related == nil || acts.Items[0].Related.UID != got.UID {
 		t.Errorf("events: %+v, %v", acts, err)

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -101,7 +102,13 @@ func (s *Scheduler) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) (ro
 	room = placement.Best(rooms)
 	profile.Metrics.Preempted(true, len(room.Victims))
 	profile.Metrics.BudgetsViolated(metrics.ByPod, room.Violations)
+	fit.Preemption = preempts(room)
 	return room, nil
+}
+
+// preempts tells of a preemption, worded like kube-scheduler's.
+func preempts(room *placement.Candidate) string {
+	return fmt.Sprintf("preemption: found a potential placement for pod on node %s, preempting %d victims", room.Node.Name, len(room.Victims))
 }
 
 // endPodNomination ends a pod's nomination.

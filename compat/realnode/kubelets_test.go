@@ -15,9 +15,9 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// laterKubelet builds upstream's kubelet of the minor version after that of the nodes, from a module of
+// earlierKubelet builds upstream's kubelet of the minor version before that of the nodes, from a module of
 // its own, and returns its path in the machines and its version.
-func laterKubelet(t *testing.T) (path, version string) {
+func earlierKubelet(t *testing.T) (path, version string) {
 	t.Helper()
 	const module = "programs/kubelet"
 	version, err := output(filepath.Join(cluster.kit.source, module), "go", "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")

@@ -15,15 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestLeave joins the spare machine, and removes the node again as docs/real-nodes.md tells: the others forget the
+// TestLeave joins the spare machine, and removes the node again: the others forget the
 // route to its pods, and the machine needs an invitation for the next time.
 func TestLeave(t *testing.T) {
-	m, other := cluster.Spares[0], cluster.Nodes[0]
+	m, other := spare(t), cluster.Nodes[0]
 	args := invitation(t)
-	t.Cleanup(func() {
-		must(t, m.Stop("fairlead", "kubelet", "kube-proxy"))
-		must(t, cluster.prepareHost(context.Background(), m)) // writes the files again that were removed
-	})
 	must(t, m.serve("fairlead", slices.Concat([]string{"join"}, args, cluster.joinArgs(m))...))
 	must(t, cluster.UntilReady(t.Context(), m.Name))
 	ns := namespace(t)
@@ -35,13 +31,30 @@ func TestLeave(t *testing.T) {
 	node, err := cluster.Client.CoreV1().Nodes().Get(t.Context(), m.Name, metav1.GetOptions{})
 	must(t, err)
 
+	leave(t, m)
+	untilNoRoute(t, other, node.Spec.PodCIDR)
+	args[2] = "zzzzzz.zzzzzzzzzzzzzzzz"
+	refused(t, "the token zzzzzz is unknown", args...)
+}
+
+// spare returns the spare machine for a test that joins it. Its programs are stopped when the test ends.
+func spare(t *testing.T) *Machine {
+	t.Helper()
+	m := cluster.Spares[0]
+	t.Cleanup(func() {
+		must(t, m.Stop("fairlead", "kubelet", "kube-proxy"))
+		must(t, cluster.prepareHost(context.Background(), m)) // writes the files again that leave has removed
+	})
+	return m
+}
+
+// leave removes a node as docs/real-nodes.md tells.
+func leave(t *testing.T, m *Machine) {
+	t.Helper()
 	kubectl(t, "drain", m.Name, "--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout="+patience.String())
 	must(t, m.Stop("fairlead"))
 	kubectl(t, "delete", "node", m.Name)
-	untilNoRoute(t, other, node.Spec.PodCIDR)
 	inside(t, m, "rm", "-r", "/etc/kubernetes", "/var/lib/kubelet", "/etc/cni/net.d/10-fairlead.conflist")
-	args[2] = "zzzzzz.zzzzzzzzzzzzzzzz"
-	refused(t, "the token zzzzzz is unknown", args...)
 }
 
 // untilNoRoute waits until a machine has no route to a range.

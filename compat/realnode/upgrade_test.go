@@ -3,7 +3,7 @@
 package realnode
 
 import (
-	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,16 +12,20 @@ import (
 	"k8s.io/kubernetes/test/utils/image"
 )
 
-// TestKubeletUpgrade ends a node's kubelet and starts one of the next minor version in its place: upstream's, built from
-// its own module, not the same one with another version stamped into it. Containers go on. The node keeps the
-// new kubelet, because Kubernetes has no way back without a drain.
+// TestKubeletUpgrade joins the spare machine with a kubelet of the minor version before the cluster's, ends it, and starts the
+// cluster's in its place. The earlier one is upstream's, built from its own module, not the same one with another version
+// stamped into it. Containers go on. Then the node leaves.
 func TestKubeletUpgrade(t *testing.T) {
-	ns, node := namespace(t), cluster.Nodes[1]
-	program, version := laterKubelet(t)
+	ns, node := namespace(t), spare(t)
+	program, was := earlierKubelet(t)
+	version := cluster.kit.kubernetes
+	args := invitation(t)
+	must(t, node.serve("fairlead", slices.Concat([]string{"join"}, args, []string{"--kubelet=" + program}, cluster.joinArgs(node))...))
+	must(t, cluster.UntilReady(t.Context(), node.Name))
 	before, err := cluster.Client.CoreV1().Nodes().Get(t.Context(), node.Name, metav1.GetOptions{})
 	must(t, err)
-	if was := before.Status.NodeInfo.KubeletVersion; was != cluster.kit.kubernetes || was == version {
-		t.Fatalf("the kubelet of %s has the version %s, want %s and not %s", node.Name, was, cluster.kit.kubernetes, version)
+	if got := before.Status.NodeInfo.KubeletVersion; got != was || was == version {
+		t.Fatalf("the kubelet of %s has the version %s, want %s and not %s", node.Name, got, was, version)
 	}
 	pod := run(t, agnhost(ns, "steady", node.Name))[0]
 	containers := node.Processes("agnhost")
@@ -30,10 +34,7 @@ func TestKubeletUpgrade(t *testing.T) {
 	if left := node.Processes("kubelet", "kube-proxy"); len(left) > 0 {
 		t.Errorf("fairlead join has left the processes %v", left)
 	}
-	line, err := os.ReadFile(node.path(joinLine))
-	must(t, err)
-	must(t, node.write(joinLine, append(line, " --kubelet="+program...)))
-	must(t, cluster.StartNode(t.Context(), node))
+	must(t, node.serve("fairlead", slices.Concat([]string{"join", args[0]}, cluster.joinArgs(node))...)) // without the token
 	must(t, cluster.UntilNode(t.Context(), node.Name, "upgraded", func(n *corev1.Node) bool {
 		return n.Status.NodeInfo.KubeletVersion == version && back(n)
 	}))
@@ -58,4 +59,5 @@ func TestKubeletUpgrade(t *testing.T) {
 	if out := strings.TrimSpace(kubectl(t, "-n", ns, "exec", pod.Name, "--", "hostname")); out != pod.Name {
 		t.Errorf("exec: %q", out)
 	}
+	leave(t, node)
 }

@@ -162,7 +162,7 @@ func TestNodeAuthorizer(t *testing.T) {
 	const (
 		ns        = "/api/v1/namespaces/default/"
 		vault     = "/api/v1/namespaces/vault/"
-		unrelated = "no relationship found between node 'n1' and this object"
+		unrelated = ": node: no relationship found between node 'n1' and this object"
 		read      = "can only read resources of this type"
 		get       = "can only get individual resources of this type"
 		named     = "No Object name found"

@@ -101,10 +101,10 @@ func asUser(t *testing.T, root *kubernetes.Clientset, user string) func() error 
 // TestAuthorizationConfig: authorizers are asked in the order of the file, until one allows or denies.
 func TestAuthorizationConfig(t *testing.T) {
 	first := newAccessWebhook(t, map[string]authorizationv1.SubjectAccessReviewStatus{
-		"allowed": {Allowed: true}, "denied": {Denied: true, Reason: "denied by the first"},
+		"allowed": {Allowed: true}, "denied": {Denied: true, Reason: "denied by the first"}, "nobody": {Reason: "not known"},
 	})
 	second := newAccessWebhook(t, map[string]authorizationv1.SubjectAccessReviewStatus{
-		"allowed": {}, "denied": {Allowed: true}, "left": {Allowed: true},
+		"allowed": {}, "denied": {Allowed: true}, "left": {Allowed: true}, "nobody": {Reason: "a stranger"},
 	})
 	down := newAccessWebhook(t, nil)
 	down.Close()
@@ -125,7 +125,7 @@ func TestAuthorizationConfig(t *testing.T) {
 		{"allowed", isNil, "", false},
 		{"denied", apierrors.IsForbidden, "denied by the first", false},
 		{"left", isNil, "", true},
-		{"nobody", apierrors.IsForbidden, "", true},
+		{"nobody", apierrors.IsForbidden, ": first: not known\nsecond: a stranger", true},
 		{"unmatched", apierrors.IsForbidden, "", true},
 		{"unlucky", apierrors.IsInternalError, "", true},
 	} {
@@ -141,7 +141,7 @@ func TestAuthorizationConfig(t *testing.T) {
 		t.Error("the first webhook was asked about a request that it does not match, or about system:masters")
 	}
 	for user, want := range map[string]authorizationv1.SubjectAccessReviewStatus{
-		"allowed": {Allowed: true}, "denied": {Denied: true, Reason: "denied by the first"}, "nobody": {},
+		"allowed": {Allowed: true}, "denied": {Denied: true, Reason: "denied by the first"}, "nobody": {Reason: "first: not known\nsecond: a stranger"},
 	} {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Version: "v1", Resource: "configmaps", Namespace: "default"},

@@ -3,7 +3,7 @@
 //
 // # Flags
 //
-// Each flag of kube-apiserver 1.36 is in one of three groups:
+// Each flag of kube-apiserver 1.37 is in one of three groups:
 //
 //   - flags with the same effect as in kube-apiserver (flags.go),
 //   - flags that cannot change the answer to a request, accepted with a warning (otherflags.go),

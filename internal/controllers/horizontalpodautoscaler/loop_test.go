@@ -217,6 +217,17 @@ func TestConditions(t *testing.T) {
 			return got.Reason == k.reason && strings.Contains(got.Message, k.has)
 		})
 	}
+	for _, name := range []string{"rival", "third"} {
+		h := scaler(cpu(50))
+		h.Name, h.Spec.ScaleTargetRef.Name = name, "pods"
+		if _, err := scalers.Create(t.Context(), h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, scalers, "third", "ambiguous", func(h *autoscalingv2.HorizontalPodAutoscaler) bool {
+		got := condition(h, autoscalingv2.ScalingActive)
+		return got.Reason == "AmbiguousSelector" && got.Message == "pods by selector app=pods are controlled by more than one HPA (e.g. [default/pods default/rival])"
+	})
 }
 
 // TestMetricsAPI reads metrics.k8s.io as kubectl top and kubectl get do.

@@ -75,7 +75,7 @@ func (p *pass) selected() ([]*corev1.Pod, labels.Selector, error) {
 		}
 	}
 	if others := p.rivals(selector, pods); len(others) > 1 {
-		message := fmt.Sprintf("pods by selector %v are controlled by multiple HPAs: %v", text, others)
+		message := fmt.Sprintf("pods by selector %v are controlled by more than one HPA (e.g. %v)", text, others[:2])
 		return nil, nil, fail("AmbiguousSelector", "AmbiguousSelector", message, message)
 	}
 	return pods, selector, nil

@@ -241,10 +241,15 @@ func TestPartitionAndOnDelete(t *testing.T) {
 	}
 	f.patch(map[string]any{"updateStrategy": map[string]any{"type": "OnDelete", "rollingUpdate": nil}})
 	waittest.One(t, f.sets, "db", "the strategy seen", func(s *appsv1.StatefulSet) bool { return s.Status.ObservedGeneration == s.Generation })
-	if err := f.pods.Delete(t.Context(), "db-1", metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"db-1", "db-0"} {
+		if err := f.pods.Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
+			t.Fatal(err)
+		}
+		waittest.One(t, f.pods, name, "the new image", func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == "db:2" })
 	}
-	waittest.One(t, f.pods, "db-1", "the new image", func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == "db:2" })
+	waittest.One(t, f.sets, "db", "the update complete", func(s *appsv1.StatefulSet) bool {
+		return s.Status.CurrentRevision == s.Status.UpdateRevision && s.Status.CurrentReplicas == 3
+	})
 }
 
 func TestClaimsOutliveOrFollow(t *testing.T) {

@@ -53,8 +53,7 @@ func (p *pass) count() {
 // writeStatus writes the status if it has changed, after recording a completed update.
 func (p *pass) writeStatus() error {
 	s, n := &p.status, int32(replicasOf(p.set))
-	if p.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType &&
-		s.UpdatedReplicas == n && s.ReadyReplicas == n && s.Replicas == n {
+	if s.UpdatedReplicas == n && s.ReadyReplicas == n && s.Replicas == n {
 		s.CurrentReplicas, s.CurrentRevision = s.UpdatedReplicas, s.UpdateRevision
 	}
 	if was := &p.set.Status; s.ObservedGeneration <= was.ObservedGeneration && sameCounts(s, was) {

@@ -64,6 +64,21 @@ func TestResourceClaim(t *testing.T) {
 	k.Created(t, []resourcetest.Case{{"no status", "status: {reservedFor: [{resource: pods, name: a, uid: b}]}", "status: {}"}})
 }
 
+// TestDeallocation: a status update that takes a device from a claim takes the driver's report on it, too.
+func TestDeallocation(t *testing.T) {
+	const device = "driver: example.com, pool: n1, device: "
+	k := resourcetest.New(t, dynamicresources.Resources(), claim+`status:
+  allocation: {devices: {results: [{request: one, `+device+`a}, {request: one, `+device+`b}]}}
+  devices: [{`+device+`a}, {`+device+`b}]
+`)
+	k.Reported(t, []resourcetest.Case{
+		{"all", "status.allocation: null", "status: {}"},
+		{"one", "status.allocation.devices.results: [{request: one, " + device + "b}]",
+			"status: {allocation: {devices: {results: [{request: one, " + device + "b}]}}, devices: [{" + device + "b, conditions: null}]}"},
+		{"none", "status.reservedFor: [{resource: pods, name: a, uid: b}]", "status.reservedFor: [{resource: pods, name: a, uid: b}]"},
+	})
+}
+
 const slice = `
 apiVersion: resource.k8s.io/v1
 kind: ResourceSlice

@@ -4,7 +4,7 @@
 // # Contract
 //
 //   - Members of system:masters may do everything. For all others, authorizers are asked until one allows or denies the
-//     request.
+//     request. If none does, the reasons of all are told, each after the name of its authorizer.
 //   - A Chain says which authorizers are asked, and has the webhooks and the policies of ABAC. The other authorizers depend on the server:
 //     [Chain.Authorizer] takes them.
 //   - After Reload of a changed file, the next request is decided by it. A file that cannot be used leaves the former one in
@@ -19,6 +19,7 @@ package chain
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -62,7 +63,7 @@ type Chain struct {
 
 // link is one authorizer of a chain.
 type link struct {
-	kind            string
+	kind, name      string
 	webhook         auth.Authorizer // of a webhook
 	allowed, denied prometheus.Counter
 }
@@ -79,6 +80,7 @@ func (c *Chain) use(config *apiserver.AuthorizationConfiguration) error {
 	for i, a := range config.Authorizers {
 		links[i] = link{
 			kind:    string(a.Type),
+			name:    a.Name,
 			allowed: c.decisions.WithLabelValues(string(a.Type), a.Name, "allowed"), // as the fields of a SubjectAccessReview's status
 			denied:  c.decisions.WithLabelValues(string(a.Type), a.Name, "denied"),
 		}
@@ -135,7 +137,7 @@ func (c *Chain) Authorizer(own map[string]auth.Authorizer) auth.Authorizer {
 		all[kind] = a
 	}
 	return auth.Privileged(auth.AuthorizerFunc(func(ctx context.Context, at auth.Attributes) (auth.Decision, string, error) {
-		var reasons string
+		var reasons []string
 		var errs []error
 		for _, l := range *c.links.Load() {
 			a := l.webhook
@@ -151,15 +153,14 @@ func (c *Chain) Authorizer(own map[string]auth.Authorizer) auth.Authorizer {
 				l.denied.Inc()
 				return d, reason, err
 			}
-			if reason != "" && reasons != "" {
-				reasons += "\n"
+			if reason != "" {
+				reasons = append(reasons, l.name+": "+reason)
 			}
-			reasons += reason
 			if err != nil {
 				errs = append(errs, err)
 			}
 		}
-		return auth.NoOpinion, reasons, utilerrors.NewAggregate(errs)
+		return auth.NoOpinion, strings.Join(reasons, "\n"), utilerrors.NewAggregate(errs)
 	}))
 }
 
