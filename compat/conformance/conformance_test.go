@@ -27,6 +27,9 @@ var reasons = map[byte]string{
 	'w': "a webhook's server in a pod",
 	'a': "an API server in a pod",
 	't': "a pod that can be seen terminating",
+	'p': "a cloud provider",
+	'x': "what this server lacks",
+	'z': "nodes in several zones",
 }
 
 // TestConformance runs all specs on real nodes, if this machine can have them, and else those
@@ -45,21 +48,38 @@ func TestConformance(t *testing.T) {
 	default:
 		t.Fatalf("FAIRLEAD_REAL_NODES=%s: want yes or no", choice)
 	}
-	specs := readSpecs(t)
+	specs := readSpecs(t, "specs.txt")
 	if missing == nil {
 		onRealNodes(t, slices.Sorted(maps.Keys(specs)))
 		return
 	}
-	var run []string
+	t.Logf("no real nodes: %v", missing)
+	onSimulatedNodes(t, passing(t, specs))
+}
+
+// controlPlaneFlags turn on the feature gates and API versions of the specs in controlplane.txt.
+var controlPlaneFlags = []string{
+	"--feature-gates=CoordinatedLeaderElection=true,DRAPartitionableDevicesType=true,DRAResourcePoolStatus=true,DRAWorkloadResourceClaims=true,GenericWorkload=true,StorageVersionAPI=true",
+	"--runtime-config=api/all=true",
+}
+
+// TestControlPlane runs specs that are not conformance tests, on simulated nodes, with the feature gates that they are of.
+func TestControlPlane(t *testing.T) {
+	onSimulatedNodes(t, passing(t, readSpecs(t, "controlplane.txt")), controlPlaneFlags...)
+}
+
+// passing returns the names of the specs that must pass on simulated nodes, and names the others.
+func passing(t *testing.T, specs map[string]byte) (names []string) {
+	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(specs)) {
 		if specs[name] == '+' {
-			run = append(run, name)
+			names = append(names, name)
 		} else {
 			t.Logf("NOT RUN, for it needs %s: %s", reasons[specs[name]], name)
 		}
 	}
-	t.Logf("%d OF %d SPECS ARE NOT RUN: no real nodes: %v", len(specs)-len(run), len(specs), missing)
-	onSimulatedNodes(t, run)
+	t.Logf("%d OF %d SPECS ARE NOT RUN", len(specs)-len(names), len(specs))
+	return names
 }
 
 // onRealNodes runs specs on one cluster of real nodes, with simulated ones beside them: many at once, and then the serial ones.
@@ -116,8 +136,8 @@ func onRealNodes(t *testing.T, names []string) {
 	t.Run("serial", func(t *testing.T) { r.run(t, where("serial"), serial) })
 }
 
-// onSimulatedNodes runs specs on several servers, each with a share of them.
-func onSimulatedNodes(t *testing.T, names []string) {
+// onSimulatedNodes runs specs on several servers with these flags, each with a share of the specs.
+func onSimulatedNodes(t *testing.T, names []string, flags ...string) {
 	fairlead := filepath.Join(t.TempDir(), "fairlead")
 	build := exec.Command("go", "build", "-o", fairlead, "./cmd/fairlead")
 	build.Dir = filepath.Join("..", "..")
@@ -130,7 +150,7 @@ func onSimulatedNodes(t *testing.T, names []string) {
 			t.Parallel()
 			dir := t.TempDir()
 			r.run(t, place{
-				share: fmt.Sprint(i), kubeconfig: serve(t, fairlead), inside: dir, outside: dir,
+				share: fmt.Sprint(i), kubeconfig: serve(t, fairlead, flags...), inside: dir, outside: dir,
 				command: func(args ...string) *exec.Cmd { return exec.Command(os.Args[0], args...) },
 			}, share)
 		})

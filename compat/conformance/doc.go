@@ -1,4 +1,4 @@
-// Package conformance runs Kubernetes' own conformance tests, 1.36.3's:
+// Package conformance runs Kubernetes' own conformance tests, 1.37.2's:
 //
 //	go test -tags conformance -timeout 90m -parallel 8 -v ./conformance    # or `make conformance`, above
 //
@@ -11,4 +11,7 @@
 // marked by the missing part that they need: see the head of the file. The tests are compiled
 // into this package's test, which takes minutes the first time; it then runs itself several
 // times, each with a share of the specs.
+//
+// controlplane.txt names specs about the control plane that are not conformance tests, with the same marks. They run on
+// simulated nodes, with the feature gates that they are of: -run TestControlPlane.
 package conformance

@@ -12,9 +12,9 @@ import (
 )
 
 // serve runs `fairlead up` in memory until the test ends, and returns its kubeconfig.
-func serve(t *testing.T, fairlead string) string {
+func serve(t *testing.T, fairlead string, flags ...string) string {
 	t.Helper()
-	cmd := exec.Command(fairlead, "up", "--in-memory", "--data-dir="+filepath.Join(t.TempDir(), "data"), "--listen=127.0.0.1:0", "--nodes=5", "-o", "json")
+	cmd := exec.Command(fairlead, append([]string{"up", "--in-memory", "--data-dir=" + filepath.Join(t.TempDir(), "data"), "--listen=127.0.0.1:0", "--nodes=5", "-o", "json"}, flags...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ product_logo_url:
 type: distribution
 description: The Kubernetes control plane in one binary, with real and simulated nodes.
 contact_email_address:
-k8s_version: v1.36
+k8s_version: v1.37
 `
 
 // writeSubmission joins the logs and the junit files of the shares in a folder into e2e.log and junit_01.xml, and adds
