@@ -229,6 +229,23 @@ func TestDeallocation(t *testing.T) {
 	}
 }
 
+// A pod runs without a claim once its status tells that none is needed.
+func TestNoClaimNeeded(t *testing.T) {
+	d := newDeviceEnv(t, 1)
+	d.pod("web", templated("missing"))
+	d.pod("probe") // which the scheduler learns of after the first pod
+	d.running("probe")
+	web, err := d.pods.Get(t.Context(), "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "missing"}}
+	if _, err := d.pods.UpdateStatus(t.Context(), web); err != nil {
+		t.Fatal(err)
+	}
+	d.running("web")
+}
+
 // An extended resource that a class offers is met by devices, for which the scheduler makes a claim.
 func TestExtendedResource(t *testing.T) {
 	d := newDeviceEnv(t, 2)

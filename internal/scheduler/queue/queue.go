@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/scheduler/cache"
 	"fairlead.dev/internal/scheduler/framework"
@@ -144,13 +146,16 @@ func (q *Queue) EndNomination(uid types.UID, now time.Time) {
 	}
 }
 
-// Refresh stores a version of a pod with another status. One that names other ResourceClaims may make it fit.
+// Refresh stores a version of a pod with another status. One that names other ResourceClaims, or tells that one is not needed, may make
+// it fit.
 func (q *Queue) Refresh(p *cache.PodInfo, now time.Time) {
 	w := q.pods[p.Pod.UID]
 	if w == nil {
 		return
 	}
-	same := slices.Equal(w.PodInfo.ResourceClaims, p.ResourceClaims)
+	same := slices.EqualFunc(w.PodInfo.Pod.Status.ResourceClaimStatuses, p.Pod.Status.ResourceClaimStatuses, func(a, b corev1.PodResourceClaimStatus) bool {
+		return a.Name == b.Name && ptr.Equal(a.ResourceClaimName, b.ResourceClaimName)
+	})
 	w.PodInfo = p
 	if !same && w.indexed != nil {
 		q.awake(w.entity(), podChanged, now)
