@@ -32,8 +32,8 @@ type question struct {
 	group *queue.QueuedPodInfo
 	// nodes are those to ask about. For a pod without a group they are not known until its turn.
 	nodes []*corev1.Node
-	// verdict has the answers about other nodes, all of which were refused, and seen tells of an event since the extenders were first
-	// asked. For pods without a group.
+	// verdict has the answers about other nodes, all of which were refused. seen: an event came after the extenders were first asked.
+	// Both are of pods without a group.
 	verdict extenders.Verdict
 	seen    bool
 }

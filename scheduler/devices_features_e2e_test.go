@@ -229,7 +229,7 @@ func TestDeallocation(t *testing.T) {
 	}
 }
 
-// A pod runs without a claim once its status tells that none is needed.
+// A pod runs without a claim once its status reports that none is needed.
 func TestNoClaimNeeded(t *testing.T) {
 	d := newDeviceEnv(t, 1)
 	d.pod("web", templated("missing"))

@@ -106,7 +106,7 @@ func (s *Scheduler) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) (ro
 	return room, nil
 }
 
-// preempts tells of a preemption, worded like kube-scheduler's.
+// preempts describes a preemption, worded like kube-scheduler's.
 func preempts(room *placement.Candidate) string {
 	return fmt.Sprintf("preemption: found a potential placement for pod on node %s, preempting %d victims", room.Node.Name, len(room.Victims))
 }

@@ -146,8 +146,7 @@ func (q *Queue) EndNomination(uid types.UID, now time.Time) {
 	}
 }
 
-// Refresh stores a version of a pod with another status. One that names other ResourceClaims, or tells that one is not needed, may make
-// it fit.
+// Refresh stores a version of a pod with another status. One that names other ResourceClaims, or makes one needless, may make it fit.
 func (q *Queue) Refresh(p *cache.PodInfo, now time.Time) {
 	w := q.pods[p.Pod.UID]
 	if w == nil {
