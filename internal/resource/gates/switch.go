@@ -8,6 +8,7 @@ import (
 
 // plugins are the admission plugins that a gate guards, by name.
 var plugins = map[string]string{
+	"ClaimStatus":             "DRAResourceClaimGranularStatusAuthorization",
 	"PodTopologyLabels":       "PodTopologyLabelsAdmission",
 	"MutatingAdmissionPolicy": "MutatingAdmissionPolicy",
 }

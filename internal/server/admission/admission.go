@@ -28,6 +28,8 @@ type Request struct {
 	Resource                              *resource.Resource
 	Version, Subresource, Namespace, Name string
 	Verb                                  Verb
+	// RequestVerb is the verb for which the request was authorized, such as "patch".
+	RequestVerb string
 	// Object is the object to be written, in the storage version; nil for Delete. Old is the existing object; nil
 	// for Create. For a subresource with a kind of its own, both are of that kind.
 	Object, Old runtime.Object

@@ -71,6 +71,7 @@ func Default(o Options) Chain {
 		DenyServiceExternalIPs{},
 		PodResize{o.Lookup},
 		DeviceAdminAccess{o.Lookup},
+		ClaimStatus{o.Authorizer},
 		NewServiceAllocation(o.Lookup, o.Services),
 	}
 	if o.RBAC != nil {

@@ -146,7 +146,7 @@ func (c *Operation) AdmissionRequest(v admission.Verb, obj, old, opts runtime.Ob
 		Waits:    c.Call,
 		Resource: c.Endpoint.Resource, Version: c.Endpoint.ServedVersion.Name, Subresource: c.Info.Subresource,
 		Namespace: c.Namespace(), Name: c.Info.Name,
-		Verb: v, Object: obj, Old: old, User: c.User, DryRun: c.DryRun, Options: opts,
+		Verb: v, RequestVerb: c.Info.Verb, Object: obj, Old: old, User: c.User, DryRun: c.DryRun, Options: opts,
 	}
 }
 
