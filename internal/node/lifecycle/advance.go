@@ -34,7 +34,7 @@ func advance(pod *corev1.Pod, s scenario, host, ip addresses.Both, now, ends tim
 		st.remove = true // it never ran, so its status stays
 		return st
 	case pod.DeletionTimestamp != nil:
-		end := terminationEnd(pod, s)
+		end := s.terminationEnd(pod, new)
 		if now.Before(end) {
 			st.next = end
 			break
@@ -44,7 +44,7 @@ func advance(pod *corev1.Pod, s scenario, host, ip addresses.Both, now, ends tim
 		finish(pod, new, now)
 		return st
 	case s.ending != nil:
-		if end := s.endingAt(pod); now.Before(end) {
+		if end := s.endingAt(pod, new); now.Before(end) {
 			st.next = end
 		} else {
 			s.ending.end(pod, new, host, now)

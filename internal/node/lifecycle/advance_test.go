@@ -96,6 +96,36 @@ func TestLife(t *testing.T) {
 			"0s Running web=running+ ready=True",
 			"35s Succeeded web=Completed(0) ready=False",
 			"35s removed"}},
+		{name: "hook that sleeps", pod: testPod(always), until: time.Hour, deleteAt: 5 * time.Second,
+			change: func(p *corev1.Pod) {
+				p.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 4}}}
+			}, want: []string{
+				"0s Running web=running+ ready=True",
+				"9s Succeeded web=Completed(0) ready=False",
+				"9s removed"}},
+		{name: "hook of a command, and a slow end", pod: testPod(always, TerminateAfterAnnotation, "2s"), until: time.Hour, deleteAt: 5 * time.Second,
+			change: func(p *corev1.Pod) {
+				p.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"sh", "-c", "echo bye; sleep 10"}}}}
+			}, want: []string{
+				"0s Running web=running+ ready=True",
+				"17s Succeeded web=Completed(0) ready=False",
+				"17s removed"}},
+		{name: "hook that does not end", pod: testPod(always, TerminateAfterAnnotation, "2s"), until: time.Hour, deleteAt: 5 * time.Second,
+			change: func(p *corev1.Pod) {
+				p.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"sleep", "infinity"}}}}
+			}, want: []string{
+				"0s Running web=running+ ready=True",
+				"35s Succeeded web=Completed(0) ready=False",
+				"35s removed"}},
+		{name: "hook of a sidecar", pod: testPod(always), until: time.Hour, deleteAt: 5 * time.Second,
+			change: func(p *corev1.Pod) {
+				hooked := sidecar
+				hooked.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 3}}}
+				p.Spec.InitContainers = []corev1.Container{hooked}
+			}, want: []string{
+				"0s Running proxy=running+ web=running+ ready=True",
+				"8s Succeeded proxy=Completed(0) web=Completed(0) ready=False",
+				"8s removed"}},
 		{name: "slow start", pod: testPod(always, StartAfterAnnotation, "3s"), until: time.Hour, want: []string{
 			"0s Pending web=ContainerCreating ready=False",
 			"3s Running web=running+ ready=True"}},

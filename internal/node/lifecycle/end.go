@@ -21,18 +21,14 @@ const rejection = "Pod was rejected: "
 // deadlineExceeded is the reason of a pod that has been active for longer than activeDeadlineSeconds.
 const deadlineExceeded = "DeadlineExceeded"
 
-// terminationEnd returns when the containers of a deleted pod have ended: after the scenario's terminateAfter, but
-// not after the grace period.
-func terminationEnd(pod *corev1.Pod, s scenario) time.Time {
-	end := pod.DeletionTimestamp.Time
+// terminationEnd returns when the containers of a deleted pod have ended: after their preStop hooks and
+// the scenario's terminateAfter, but not after the grace period.
+func (s *scenario) terminationEnd(pod *corev1.Pod, status *corev1.PodStatus) time.Time {
 	var grace time.Duration
 	if pod.DeletionGracePeriodSeconds != nil {
 		grace = time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
 	}
-	if at := end.Add(-grace).Add(s.terminateAfter); at.Before(end) {
-		return at
-	}
-	return end
+	return pod.DeletionTimestamp.Add(min(s.podStopTime(pod, status), grace) - grace)
 }
 
 // finish sets the final phase of a pod whose containers have all ended.

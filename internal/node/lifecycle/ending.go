@@ -38,8 +38,8 @@ func GracePeriod(pod *corev1.Pod) time.Duration {
 }
 
 // endingAt returns when the containers have ended.
-func (s *scenario) endingAt(pod *corev1.Pod) time.Time {
-	return s.ending.Since.Add(min(s.terminateAfter, s.ending.Grace, GracePeriod(pod)))
+func (s *scenario) endingAt(pod *corev1.Pod, status *corev1.PodStatus) time.Time {
+	return s.ending.Since.Add(min(s.podStopTime(pod, status), s.ending.Grace, GracePeriod(pod)))
 }
 
 // end fails the pod.

@@ -84,7 +84,7 @@ func (s *scenario) end(pod *corev1.Pod, spec *corev1.Container, c *corev1.Contai
 	co := s.lifespan(pod, spec, c.RestartCount)
 	at, exit = co.endsAt(began.Time), co.exit
 	if after, grace, ok := s.probes(pod, spec).kill(GracePeriod(pod)); ok {
-		if end := began.Add(after + min(s.terminateAfter, grace)); at.IsZero() || end.Before(at) {
+		if end := began.Add(after + min(s.stopTime(pod, spec), grace)); at.IsZero() || end.Before(at) {
 			at, exit = end, images.Exit{Code: killed}
 		}
 	}
