@@ -38,15 +38,36 @@ const (
 )
 
 // An Attachment is the hold of plugins on a running scheduler. Its methods may be called from any goroutine.
-type Attachment struct{ s *Scheduler }
+type Attachment interface {
+	// Do runs f on the goroutine that owns the cluster, between two attempts.
+	Do(f func(c *Cluster))
+	// Activate makes waiting pods active at once.
+	Activate(uids ...types.UID)
+	// MoveRejected moves pods that filter f has rejected, as hint tells for each of them. It must be called by Do. event
+	// names the reason in scheduler_queue_incoming_pods_total.
+	MoveRejected(f Filter, event string, hint func(*PodInfo) Move)
+	// Rejected reports whether a pod waits that filter f has rejected. It must be called by Do.
+	Rejected(f Filter) bool
+	// Observe lets the cluster have each version of nodes and pods, also one that matters only to plugins, and reports it:
+	// f is called by Do, after the cluster has changed, with nil for old if the object is new, and nil for o if it is gone. It
+	// must be called in Options.Attach.
+	Observe(f func(old, o client.Object))
+	// Groups calls f with the pod groups, which do not change meanwhile. The Groups are valid in f only, and f must not
+	// call the scheduler.
+	Groups(f func(Groups))
+	// GroupsInAttempt returns the pod groups as the attempt in progress has them. It must be called in an attempt, or by
+	// Do, which is as long as they are valid.
+	GroupsInAttempt() Groups
+}
 
-// Do runs f on the goroutine that owns the cluster, between two attempts.
-func (a *Attachment) Do(f func(c *Cluster)) {
+// attachment implements Attachment.
+type attachment struct{ s *Scheduler }
+
+func (a attachment) Do(f func(c *Cluster)) {
 	a.s.send(func() { f(a.s.cluster) })
 }
 
-// Activate makes waiting pods active at once.
-func (a *Attachment) Activate(uids ...types.UID) {
+func (a attachment) Activate(uids ...types.UID) {
 	a.s.send(func() {
 		for _, uid := range uids {
 			a.s.queue.Activate(uid, time.Now())
@@ -54,19 +75,13 @@ func (a *Attachment) Activate(uids ...types.UID) {
 	})
 }
 
-// MoveRejected moves pods that filter f has rejected, as hint tells for each of them. It must be called by Do. event names
-// the reason in scheduler_queue_incoming_pods_total.
-func (a *Attachment) MoveRejected(f Filter, event string, hint func(*PodInfo) Move) {
+func (a attachment) MoveRejected(f Filter, event string, hint func(*PodInfo) Move) {
 	a.s.queue.MoveRejected(f, event, time.Now(), hint)
 }
 
-// Rejected reports whether a pod waits that filter f has rejected. It must be called by Do.
-func (a *Attachment) Rejected(f Filter) bool { return a.s.queue.HasRejected(f) }
+func (a attachment) Rejected(f Filter) bool { return a.s.queue.HasRejected(f) }
 
-// Observe lets the cluster have each version of nodes and pods, also one that matters only to plugins, and reports it:
-// f is called by Do, after the cluster has changed, with nil for old if the object is new, and nil for o if it is gone. It must
-// be called in Options.Attach.
-func (a *Attachment) Observe(f func(old, o client.Object)) { a.s.observe = f }
+func (a attachment) Observe(f func(old, o client.Object)) { a.s.observe = f }
 
 // observed adds the observer's calls to the handlers of nodes and pods.
 func observed[T client.Object](s *Scheduler, h informer.Handler[T], keep func(T)) informer.Handler[T] {

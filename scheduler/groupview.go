@@ -25,26 +25,33 @@ type CompositePodGroupView struct {
 }
 
 // Groups are the pod groups as plugins read them.
-type Groups struct {
+type Groups interface {
+	// Object returns a pod group, nil if it does not exist; known: it exists, or pods name it.
+	Object(namespace, name string) (o *schedulingv1beta1.PodGroup, known bool)
+	// PodGroup returns a pod group that exists or that pods name, with its pods.
+	PodGroup(namespace, name string) (v PodGroupView, ok bool)
+	// HasComposites reports whether the server has groups of groups.
+	HasComposites() bool
+	// CompositePodGroup returns a group of groups that exists or that groups name.
+	CompositePodGroup(namespace, name string) (v CompositePodGroupView, ok bool)
+}
+
+// groupView implements Groups.
+type groupView struct {
 	s *Scheduler
 	// trial: pods that the attempt in progress has placed are Assumed, too.
 	trial bool
 }
 
-// Groups calls f with the pod groups, which do not change meanwhile. It may be called from any goroutine. The Groups are valid in f
-// only, and f must not call the scheduler.
-func (a *Attachment) Groups(f func(Groups)) {
+func (a attachment) Groups(f func(Groups)) {
 	a.s.groups.mu.RLock()
 	defer a.s.groups.mu.RUnlock()
-	f(Groups{s: a.s})
+	f(groupView{s: a.s})
 }
 
-// GroupsInAttempt returns the pod groups as the attempt in progress has them. It must be called in an attempt, or by Do, which is
-// as long as they are valid.
-func (a *Attachment) GroupsInAttempt() Groups { return Groups{a.s, true} }
+func (a attachment) GroupsInAttempt() Groups { return groupView{a.s, true} }
 
-// Object returns a pod group, nil if it does not exist; known: it exists, or pods name it.
-func (g Groups) Object(namespace, name string) (o *schedulingv1beta1.PodGroup, known bool) {
+func (g groupView) Object(namespace, name string) (o *schedulingv1beta1.PodGroup, known bool) {
 	one := g.s.groups.byKey[types.NamespacedName{Namespace: namespace, Name: name}]
 	if one == nil {
 		return nil, false
@@ -52,8 +59,7 @@ func (g Groups) Object(namespace, name string) (o *schedulingv1beta1.PodGroup, k
 	return one.object, true
 }
 
-// PodGroup returns a pod group that exists or that pods name, with its pods.
-func (g Groups) PodGroup(namespace, name string) (v PodGroupView, ok bool) {
+func (g groupView) PodGroup(namespace, name string) (v PodGroupView, ok bool) {
 	one := g.s.groups.byKey[types.NamespacedName{Namespace: namespace, Name: name}]
 	if one == nil {
 		return v, false
@@ -78,7 +84,7 @@ func (g Groups) PodGroup(namespace, name string) (v PodGroupView, ok bool) {
 }
 
 // node returns the node that a pod of a group is about to be bound to; empty if there is none.
-func (g Groups) node(of *podGroup, pod *corev1.Pod) string {
+func (g groupView) node(of *podGroup, pod *corev1.Pod) string {
 	if g.trial {
 		if on := cache.PodOn(g.s.cluster, pod.UID); on != nil && !on.Nominated {
 			return on.NodeInfo.Name
@@ -87,11 +93,9 @@ func (g Groups) node(of *podGroup, pod *corev1.Pod) string {
 	return of.assumed[pod.UID]
 }
 
-// HasComposites reports whether the server has groups of groups.
-func (g Groups) HasComposites() bool { return g.s.groups.composites != nil }
+func (g groupView) HasComposites() bool { return g.s.groups.composites != nil }
 
-// CompositePodGroup returns a group of groups that exists or that groups name.
-func (g Groups) CompositePodGroup(namespace, name string) (v CompositePodGroupView, ok bool) {
+func (g groupView) CompositePodGroup(namespace, name string) (v CompositePodGroupView, ok bool) {
 	c := g.s.groups.composites[types.NamespacedName{Namespace: namespace, Name: name}]
 	if c == nil {
 		return v, false

@@ -24,7 +24,7 @@ type Options struct {
 	// Less orders the pods that are ready to be tried: whether a comes before b. By priority, then by waiting time, if nil.
 	Less func(a, b *QueuedPodInfo) bool
 	// Attach is called by New with the means by which plugins of another framework act on the scheduler; see Attachment.
-	Attach func(*Attachment)
+	Attach func(Attachment)
 	// Document is the configuration that LoadConfig has read, with all defaults, as JSON; empty without one.
 	Document []byte
 	// Notes are logged once by New: the settings of a configuration that have no effect.

@@ -104,7 +104,7 @@ func New(env controller.Env, o Options) *Scheduler {
 	s.modelGroups(env.Client)
 	env.Client.Trace().RegisterQueue("scheduler", s.state)
 	if o.Attach != nil {
-		o.Attach(&Attachment{s})
+		o.Attach(attachment{s})
 	}
 	return s
 }

@@ -120,7 +120,7 @@ func (r *registry) listenAgain(used map[reflect.Type]bool) error {
 	do := func(old, o any) {
 		was, _ := old.(client.Object)
 		is, _ := o.(client.Object)
-		if a := r.attached.Load(); a != nil {
+		if a := r.attachment(); a != nil {
 			a.Do(func(*scheduler.Cluster) { r.observed(was, is) })
 		}
 	}
@@ -147,7 +147,7 @@ func event(of fwk.EventResource, action fwk.ActionType) fwk.ClusterEvent {
 
 // do has the scheduler's goroutine handle an event.
 func (r *registry) do(e fwk.ClusterEvent, old, o any) {
-	if a := r.attached.Load(); a != nil {
+	if a := r.attachment(); a != nil {
 		a.Do(func(*scheduler.Cluster) { r.moved(e, "", old, o) })
 	}
 }
@@ -195,7 +195,7 @@ func boxed[T any](o *T) any {
 
 // moved tries the pods again for which a plugin's hint says so. about is the pod of a pod's event.
 func (r *registry) moved(e fwk.ClusterEvent, about types.UID, old, o any) {
-	attached := r.attached.Load()
+	attached := r.attachment()
 	for _, p := range r.all {
 		if !attached.Rejected(p) {
 			continue

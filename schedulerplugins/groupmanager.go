@@ -30,7 +30,7 @@ func (m groupManager) GetRootKeyForGroup(key fwk.EntityKey) (root fwk.EntityKey,
 	if key.Type == fwk.PodKeyType {
 		return root, false, fmt.Errorf("pod key type not supported in GetRootKeyForGroup for %s", key)
 	}
-	m.groups(func(r groupReader) {
+	m.groups(func(r scheduler.Groups) {
 		seen := sets.New[fwk.EntityKey]()
 		for at := key; ; {
 			if seen.Has(at) {
@@ -53,7 +53,7 @@ func (m groupManager) GetRootKeyForGroup(key fwk.EntityKey) (root fwk.EntityKey,
 }
 
 // parentOf returns the name of a group's parent, nil if it has none; false if the group does not exist.
-func parentOf(r groupReader, key fwk.EntityKey) (parent *string, exists bool) {
+func parentOf(r scheduler.Groups, key fwk.EntityKey) (parent *string, exists bool) {
 	if key.Type == fwk.CompositePodGroupKeyType {
 		c, _ := r.CompositePodGroup(key.Namespace, key.Name)
 		if c.Object == nil {
@@ -76,7 +76,7 @@ func (m groupManager) BuildHierarchySnapshotFromPod(pod *corev1.Pod) (fwk.PodGro
 	}
 	key := fwk.PodGroupKey(pod.Namespace, *of.PodGroupName)
 	h, err := &hierarchy{pods: map[fwk.EntityKey]scheduler.PodGroupView{}}, fmt.Errorf("pod group state not found for %s", key)
-	m.groups(func(r groupReader) {
+	m.groups(func(r scheduler.Groups) {
 		if r.HasComposites() {
 			h.composite = map[fwk.EntityKey]scheduler.CompositePodGroupView{}
 		}
@@ -87,11 +87,11 @@ func (m groupManager) BuildHierarchySnapshotFromPod(pod *corev1.Pod) (fwk.PodGro
 	if err != nil {
 		return nil, err
 	}
-	return frozenManager{groupManager{func(f func(groupReader)) { f(h) }}}, nil
+	return frozenManager{groupManager{func(f func(scheduler.Groups)) { f(h) }}}, nil
 }
 
 // rootOf returns the root of a pod group's hierarchy. One that is its own parent ends the search, and add reports it.
-func rootOf(r groupReader, key fwk.EntityKey) (fwk.EntityKey, error) {
+func rootOf(r scheduler.Groups, key fwk.EntityKey) (fwk.EntityKey, error) {
 	if _, known := r.Object(key.Namespace, key.Name); !known {
 		return key, fmt.Errorf("pod group state not found for %s", key)
 	}
@@ -121,7 +121,7 @@ type hierarchy struct {
 }
 
 // add copies a group and those in it.
-func (h *hierarchy) add(r groupReader, key fwk.EntityKey) error {
+func (h *hierarchy) add(r scheduler.Groups, key fwk.EntityKey) error {
 	if key.Type == fwk.PodGroupKeyType {
 		g, ok := r.PodGroup(key.Namespace, key.Name)
 		if !ok {

@@ -14,18 +14,8 @@ import (
 	"fairlead.dev/scheduler"
 )
 
-// A groupReader has pod groups that do not change while it is read.
-type groupReader interface {
-	// Object returns a pod group, nil if it does not exist; known: it exists, or pods name it.
-	Object(namespace, name string) (o *schedulingv1beta1.PodGroup, known bool)
-	PodGroup(namespace, name string) (scheduler.PodGroupView, bool)
-	CompositePodGroup(namespace, name string) (scheduler.CompositePodGroupView, bool)
-	// HasComposites reports whether there are groups of groups.
-	HasComposites() bool
-}
-
 // groups calls a function with the pod groups. It does not while there is no scheduler.
-type groups func(func(groupReader))
+type groups func(func(scheduler.Groups))
 
 // The lists of pod groups.
 type (
@@ -46,22 +36,22 @@ var (
 )
 
 // groupsInAttempt reads the groups as the attempt in progress has them.
-func (r *registry) groupsInAttempt(f func(groupReader)) {
-	if a := r.attached.Load(); a != nil {
+func (r *registry) groupsInAttempt(f func(scheduler.Groups)) {
+	if a := r.attachment(); a != nil {
 		f(a.GroupsInAttempt())
 	}
 }
 
 // groups reads the groups on any goroutine.
-func (r *registry) groups(f func(groupReader)) {
-	if a := r.attached.Load(); a != nil {
-		a.Groups(func(g scheduler.Groups) { f(g) })
+func (r *registry) groups(f func(scheduler.Groups)) {
+	if a := r.attachment(); a != nil {
+		a.Groups(f)
 	}
 }
 
 func (l podGroups) Get(namespace, name string) (*schedulingv1beta1.PodGroup, error) {
 	var found *schedulingv1beta1.PodGroup
-	l.groups(func(r groupReader) { found, _ = r.Object(namespace, name) })
+	l.groups(func(r scheduler.Groups) { found, _ = r.Object(namespace, name) })
 	if found == nil {
 		return nil, fmt.Errorf("pod group %s/%s not found", namespace, name)
 	}
@@ -70,7 +60,7 @@ func (l podGroups) Get(namespace, name string) (*schedulingv1beta1.PodGroup, err
 
 func (l podGroupStates) Get(namespace, name string) (fwk.PodGroupState, error) {
 	var found fwk.PodGroupState
-	l.groups(func(r groupReader) {
+	l.groups(func(r scheduler.Groups) {
 		if g, ok := r.PodGroup(namespace, name); ok {
 			found = podGroupState{g}
 		}
@@ -83,7 +73,7 @@ func (l podGroupStates) Get(namespace, name string) (fwk.PodGroupState, error) {
 
 func (l compositeGroups) Get(namespace, name string) (*schedulingv1alpha3.CompositePodGroup, error) {
 	var found *schedulingv1alpha3.CompositePodGroup
-	l.groups(func(r groupReader) {
+	l.groups(func(r scheduler.Groups) {
 		c, _ := r.CompositePodGroup(namespace, name)
 		found = c.Object
 	})
@@ -95,7 +85,7 @@ func (l compositeGroups) Get(namespace, name string) (*schedulingv1alpha3.Compos
 
 func (l compositeStates) Get(namespace, name string) (fwk.CompositePodGroupState, error) {
 	var found fwk.CompositePodGroupState
-	l.groups(func(r groupReader) {
+	l.groups(func(r scheduler.Groups) {
 		if c, ok := r.CompositePodGroup(namespace, name); ok {
 			found = compositeGroupState{namespace, c}
 		}

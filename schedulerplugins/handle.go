@@ -84,7 +84,7 @@ func (h *handle) GetPodInPreBind(uid types.UID) fwk.PodInPreBind {
 
 // Activate makes waiting pods active.
 func (h *handle) Activate(_ klog.Logger, pods map[string]*corev1.Pod) {
-	a := h.attached.Load()
+	a := h.attachment()
 	if a == nil {
 		return
 	}

@@ -69,10 +69,18 @@ func (r *registry) recorderOf(profile string) recorder {
 }
 
 // attach connects the plugins with the scheduler.
-func (r *registry) attach(a *scheduler.Attachment) {
-	r.attached.Store(a)
+func (r *registry) attach(a scheduler.Attachment) {
+	r.attached.Store(&a)
 	a.Observe(r.observed)
 	a.Do(func(c *scheduler.Cluster) { r.lister.cluster = c })
+}
+
+// attachment returns the hold on the scheduler, nil until the scheduler is made.
+func (r *registry) attachment() scheduler.Attachment {
+	if a := r.attached.Load(); a != nil {
+		return *a
+	}
+	return nil
 }
 
 // start starts the informers that plugins use, and waits until they have their objects.
