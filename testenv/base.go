@@ -7,14 +7,12 @@ import (
 	"io"
 	"sync"
 	"time"
-
-	"fairlead.dev/internal/controlplane"
 )
 
 // Base is the state of a prepared control plane, with which forks begin. Make it with Prepare. It is safe for concurrent
 // use.
 type Base struct {
-	frozen    *controlplane.Frozen
+	frozen    state // nil until the control plane is stopped
 	authority *authority
 	timeout   time.Duration
 	faults    []Fault
@@ -68,7 +66,7 @@ func (e *Env) freeze(ctx context.Context, b *Base, fixtures func(*Env) error) (e
 		}
 	}
 	b.authority, b.timeout, b.webhooks = e.authority, e.timeout, e.webhooks
-	b.frozen, err = e.cp.Freeze(ctx)
+	b.frozen, err = e.cp.freeze(ctx)
 	return err
 }
 

@@ -60,7 +60,7 @@ func (e *Env) fork(ctx context.Context) (err error) {
 	return err
 }
 
-func (e *Env) prepareFork(ctx context.Context) (*controlplane.ControlPlane, error) {
+func (e *Env) prepareFork(ctx context.Context) (plane, error) {
 	e.place = controlplane.Place{DataDir: filepath.Join(e.dir, "data"), Log: slog.New(slog.NewTextHandler(e.log, nil))}
 	if e.origin.bubble {
 		e.network = new(memnet.Network)
@@ -82,10 +82,10 @@ func (e *Env) prepareFork(ctx context.Context) (*controlplane.ControlPlane, erro
 }
 
 // begin starts a control plane with the state of the origin.
-func (e *Env) begin(ctx context.Context) (*controlplane.ControlPlane, error) {
+func (e *Env) begin(ctx context.Context) (plane, error) {
 	place := e.place
 	place.Faults, place.Trace = faults.New(), trace.New(trace.Options{})
-	return e.origin.frozen.Fork(ctx, place)
+	return e.origin.frozen.fork(ctx, place)
 }
 
 // Reset goes back to the state of the base that the environment was forked from, at the same address and with the same

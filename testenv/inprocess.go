@@ -40,7 +40,7 @@ type local struct {
 
 	// resets guards cp, which Reset replaces, and halt, which stops it.
 	resets sync.Mutex
-	cp     *controlplane.ControlPlane
+	cp     plane
 	halt   func() error
 }
 
@@ -49,7 +49,7 @@ func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
 	if e.dir, err = os.MkdirTemp("", "fairlead-"); err != nil {
 		return err
 	}
-	options, err := e.options(o, p)
+	options, err := optionsOf(e, o, p)
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(e.dir))
 	}
@@ -57,12 +57,12 @@ func (e *Env) start(ctx context.Context, o Options, p plan) (err error) {
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(e.dir))
 	}
-	e.own(cp)
+	e.own(running{cp})
 	return nil
 }
 
 // own makes a running control plane that of a new environment.
-func (e *Env) own(cp *controlplane.ControlPlane) {
+func (e *Env) own(cp plane) {
 	ended := make(chan struct{})
 	e.ended, e.end = ended, sync.OnceFunc(func() { close(ended) })
 	if e.config = cp.Config(); e.network == nil {
@@ -78,7 +78,7 @@ func (e *Env) own(cp *controlplane.ControlPlane) {
 }
 
 // supervise ends the environment when the control plane fails. The caller has resets, or the only reference to e.
-func (e *Env) supervise(cp *controlplane.ControlPlane) {
+func (e *Env) supervise(cp plane) {
 	running, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -95,8 +95,8 @@ func (e *Env) supervise(cp *controlplane.ControlPlane) {
 	}
 }
 
-// options are those of the control plane.
-func (e *Env) options(o Options, p plan) (c controlplane.Options, err error) {
+// optionsOf returns the options of an environment's control plane.
+func optionsOf(e *Env, o Options, p plan) (c controlplane.Options, err error) {
 	if o.Bubble && o.DataDir != "" {
 		return c, errors.New("Options.DataDir is set, but a control plane in a bubble is in memory")
 	}
