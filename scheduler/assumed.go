@@ -22,7 +22,7 @@ type assumedPod struct {
 }
 
 // assume keeps a pod that has been given its node until the binding is confirmed.
-func (s *Scheduler) assume(p *assumedPod) {
+func (s *loop) assume(p *assumedPod) {
 	s.assumed[p.PodInfo.Pod.UID] = p
 	s.groups.assume(p.PodInfo.Pod, p.node)
 }

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/scheduler/metrics"
 )
 
-func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
+func (s *loop) bind(ctx context.Context, p *assumedPod) {
 	pod, profile, start := p.PodInfo.Pod, s.profileOf(p.QueuedPodInfo), time.Now()
 	s.reports.cancel(ctx, pod.UID)
 	bindError := func(err error) error { return fmt.Errorf("running Bind plugin %q: %w", "DefaultBinder", err) }
@@ -55,7 +55,7 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 }
 
 // preBind runs the PreBind functions on a goroutine of its own, and then has a worker bind. Meanwhile status.nominatedNodeName tells observers which node was chosen.
-func (s *Scheduler) preBind(ctx context.Context, p *assumedPod) {
+func (s *loop) preBind(ctx context.Context, p *assumedPod) {
 	before, cancel := context.WithCancel(ctx)
 	p.cancel = cancel
 	s.preBinding.Go(func() {
@@ -76,7 +76,7 @@ func (s *Scheduler) preBind(ctx context.Context, p *assumedPod) {
 }
 
 // bindLater has a worker bind a pod. It waits for one, and so must not be called by the loop.
-func (s *Scheduler) bindLater(ctx context.Context, p *assumedPod) {
+func (s *loop) bindLater(ctx context.Context, p *assumedPod) {
 	select {
 	case s.writes <- func(ctx context.Context) { s.bind(ctx, p) }:
 	case <-ctx.Done():
@@ -84,7 +84,7 @@ func (s *Scheduler) bindLater(ctx context.Context, p *assumedPod) {
 }
 
 // bindAfter binds a pod when a write of its condition is done, so that no worker waits for that.
-func (s *Scheduler) bindAfter(ctx context.Context, p *assumedPod, writing <-chan struct{}) {
+func (s *loop) bindAfter(ctx context.Context, p *assumedPod, writing <-chan struct{}) {
 	select {
 	case <-writing:
 		s.bindLater(ctx, p)
@@ -94,7 +94,7 @@ func (s *Scheduler) bindAfter(ctx context.Context, p *assumedPod, writing <-chan
 
 // writeNominatedNode writes the chosen node to the pod's status. If that fails, the pod is bound
 // nevertheless.
-func (s *Scheduler) writeNominatedNode(ctx context.Context, p *assumedPod) {
+func (s *loop) writeNominatedNode(ctx context.Context, p *assumedPod) {
 	pod := p.PodInfo.Pod
 	s.reports.cancel(ctx, pod.UID)
 	if pod.Status.NominatedNodeName == p.node {

@@ -135,7 +135,7 @@ func (g *podGroups) below(c *composite, seen map[*composite]bool, do func(types.
 }
 
 // setComposite stores a version of a group of groups, whose spec cannot change.
-func (s *Scheduler) setComposite(o *schedulingv1alpha3.CompositePodGroup) {
+func (s *loop) setComposite(o *schedulingv1alpha3.CompositePodGroup) {
 	key := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 	c := s.groups.composites[key]
 	if c != nil && c.object != nil && c.object.UID == o.UID {
@@ -156,7 +156,7 @@ func (s *Scheduler) setComposite(o *schedulingv1alpha3.CompositePodGroup) {
 }
 
 // removeComposite forgets a group of groups. The pods in it wait for another one of its name.
-func (s *Scheduler) removeComposite(o *schedulingv1alpha3.CompositePodGroup) {
+func (s *loop) removeComposite(o *schedulingv1alpha3.CompositePodGroup) {
 	key := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 	c := s.groups.composites[key]
 	if c == nil {
@@ -170,7 +170,7 @@ func (s *Scheduler) removeComposite(o *schedulingv1alpha3.CompositePodGroup) {
 }
 
 // moveGroups makes a change of the hierarchy, and moves the waiting pods below c to the roots that they have then.
-func (s *Scheduler) moveGroups(c *composite, event string, change func()) {
+func (s *loop) moveGroups(c *composite, event string, change func()) {
 	before, after := map[queue.GroupKey]struct{}{}, map[queue.GroupKey]struct{}{}
 	s.groups.below(c, map[*composite]bool{}, func(group types.NamespacedName) { before[s.groups.rootOf(group)] = struct{}{} })
 	s.groups.change(change)

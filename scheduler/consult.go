@@ -14,7 +14,7 @@ import (
 )
 
 // interested returns the extenders that are interested in a pod.
-func (s *Scheduler) interested(pod *corev1.Pod) (all []*Extender) {
+func (s *loop) interested(pod *corev1.Pod) (all []*Extender) {
 	for _, e := range s.options.Extenders {
 		if e.IsInterested(pod) && (e.FilterVerb != "" || e.PrioritizeVerb != "") {
 			all = append(all, e)
@@ -24,13 +24,13 @@ func (s *Scheduler) interested(pod *corev1.Pod) (all []*Extender) {
 }
 
 // consult asks the extenders about a pod, now or in its turn.
-func (s *Scheduler) consult(ctx context.Context, q *question) {
+func (s *loop) consult(ctx context.Context, q *question) {
 	s.asking.waiting = append(s.asking.waiting, q)
 	s.askNext(ctx)
 }
 
 // askNext asks about the next pod, unless extenders are being asked.
-func (s *Scheduler) askNext(ctx context.Context) {
+func (s *loop) askNext(ctx context.Context) {
 	for s.asking.now == nil {
 		q := s.asking.next()
 		if q == nil {
@@ -43,7 +43,7 @@ func (s *Scheduler) askNext(ctx context.Context) {
 }
 
 // prepare finds the feasible nodes of a pod that the extenders have not refused. It puts back a pod without any, and reports false then.
-func (s *Scheduler) prepare(ctx context.Context, q *question) bool {
+func (s *loop) prepare(ctx context.Context, q *question) bool {
 	w := q.QueuedPodInfo
 	if w.Latest != nil {
 		w.PodInfo, w.Latest = w.Latest, nil
@@ -68,7 +68,7 @@ func (s *Scheduler) prepare(ctx context.Context, q *question) bool {
 }
 
 // ask asks the extenders about a pod.
-func (s *Scheduler) ask(ctx context.Context, q *question) {
+func (s *loop) ask(ctx context.Context, q *question) {
 	all := s.interested(q.pod)
 	calls, cancel := context.WithCancel(ctx)
 	s.asking.now, s.asking.cancel = q, cancel
@@ -80,7 +80,7 @@ func (s *Scheduler) ask(ctx context.Context, q *question) {
 }
 
 // consulted goes on with a pod, or its group, when the extenders have answered, and asks about the next one.
-func (s *Scheduler) consulted(ctx context.Context, q *question, v *extenders.Verdict, err error) {
+func (s *loop) consulted(ctx context.Context, q *question, v *extenders.Verdict, err error) {
 	w, dropped := q.QueuedPodInfo, s.asking.now != q
 	if !dropped {
 		s.asking.now = nil
@@ -99,14 +99,14 @@ func (s *Scheduler) consulted(ctx context.Context, q *question, v *extenders.Ver
 }
 
 // retryIfSeen has a pod that was rejected tried again if an event came after the extenders were asked, of which they may not have known.
-func (s *Scheduler) retryIfSeen(q *question) {
+func (s *loop) retryIfSeen(q *question) {
 	if q.seen {
 		s.queue.Retry(q.PodInfo.Pod.UID, time.Now())
 	}
 }
 
 // decide places a pod by a verdict, or asks about further nodes. A pod that has become another one meanwhile is tried again.
-func (s *Scheduler) decide(ctx context.Context, q *question, v *extenders.Verdict, err error) {
+func (s *loop) decide(ctx context.Context, q *question, v *extenders.Verdict, err error) {
 	w := q.QueuedPodInfo
 	old := w.PodInfo.Pod
 	if w.Latest != nil {
@@ -131,13 +131,13 @@ func isStale(err error) bool {
 }
 
 // stopAsking forgets a pod that was deleted, or bound by others.
-func (s *Scheduler) stopAsking(uid types.UID) {
+func (s *loop) stopAsking(uid types.UID) {
 	delete(s.asking.answers, uid)
 	s.dropQuestions(func(q *question) bool { return q.pod.UID == uid })
 }
 
 // bindByExtender binds a pod by the first extender that binds pods like it, and reports whether there is such an extender.
-func (s *Scheduler) bindByExtender(ctx context.Context, p *assumedPod) (bound bool, err error) {
+func (s *loop) bindByExtender(ctx context.Context, p *assumedPod) (bound bool, err error) {
 	for _, e := range s.options.Extenders {
 		if e.BindVerb == "" || !e.IsInterested(p.PodInfo.Pod) {
 			continue

@@ -13,7 +13,7 @@ import (
 
 // choose chooses the node of a member in an attempt for its group. If extenders have to be asked about the nodes that are feasible for
 // it, it adds the question, and chooses as if they left all these nodes, to find the questions about the other members.
-func (s *Scheduler) choose(w *queue.QueuedPodInfo) (*cache.NodeInfo, error) {
+func (s *loop) choose(w *queue.QueuedPodInfo) (*cache.NodeInfo, error) {
 	profile, ask := s.profileOf(w), &s.asking
 	if len(s.interested(w.PodInfo.Pod)) == 0 {
 		return profile.Place(s.cluster, w.PodInfo)
@@ -36,7 +36,7 @@ func (s *Scheduler) choose(w *queue.QueuedPodInfo) (*cache.NodeInfo, error) {
 
 // askAboutGroup asks the extenders the questions that have come up in an attempt for a group, and parks the group until they have
 // answered. The attempt is repeated then.
-func (s *Scheduler) askAboutGroup(ctx context.Context, e *queue.QueuedPodInfo) {
+func (s *loop) askAboutGroup(ctx context.Context, e *queue.QueuedPodInfo) {
 	s.queue.Park(e, s.profileOf(e.Group.Members[0]).Filters)
 	asked := s.asking.open
 	s.asking.open = nil
@@ -50,7 +50,7 @@ func (s *Scheduler) askAboutGroup(ctx context.Context, e *queue.QueuedPodInfo) {
 
 // endGroupAttempt forgets the answers about the pods of a group: the next attempt asks anew. It reports whether an event came after the
 // extenders were asked, for one of the filters that have rejected the group.
-func (s *Scheduler) endGroupAttempt(e *queue.QueuedPodInfo, by ...framework.Filter) (seen bool) {
+func (s *loop) endGroupAttempt(e *queue.QueuedPodInfo, by ...framework.Filter) (seen bool) {
 	s.asking.open = nil
 	for _, w := range e.Group.Members {
 		delete(s.asking.answers, w.PodInfo.Pod.UID)
@@ -59,7 +59,7 @@ func (s *Scheduler) endGroupAttempt(e *queue.QueuedPodInfo, by ...framework.Filt
 }
 
 // answered keeps an answer about a pod of a group. After an error, with which the attempt fails, there are no further questions.
-func (s *Scheduler) answered(q *question, v *extenders.Verdict, err error) {
+func (s *loop) answered(q *question, v *extenders.Verdict, err error) {
 	a := s.asking.of(q.pod)
 	if a.err = err; err == nil {
 		a.verdict.Add(v)
@@ -75,7 +75,7 @@ func (s *Scheduler) answered(q *question, v *extenders.Verdict, err error) {
 }
 
 // dropQuestions forgets questions that are of no use any more. A group that has waited for their answers alone is tried.
-func (s *Scheduler) dropQuestions(useless func(*question) bool) {
+func (s *loop) dropQuestions(useless func(*question) bool) {
 	for _, q := range s.asking.drop(useless) {
 		if q.group != nil {
 			s.goOn(q.group)
@@ -84,7 +84,7 @@ func (s *Scheduler) dropQuestions(useless func(*question) bool) {
 }
 
 // goOn goes on with the attempt for a group when there are answers to all questions.
-func (s *Scheduler) goOn(e *queue.QueuedPodInfo) {
+func (s *loop) goOn(e *queue.QueuedPodInfo) {
 	if !s.asking.waits(e) {
 		s.queue.Unpark(e)
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 // preemptsByExtender reports whether extenders have a say in a preemption for a pod.
-func (s *Scheduler) preemptsByExtender(pod *corev1.Pod) bool { return len(s.preempting(pod)) > 0 }
+func (s *loop) preemptsByExtender(pod *corev1.Pod) bool { return len(s.preempting(pod)) > 0 }
 
-func (s *Scheduler) preempting(pod *corev1.Pod) (all []*Extender) {
+func (s *loop) preempting(pod *corev1.Pod) (all []*Extender) {
 	for _, e := range s.options.Extenders {
 		if e.PreemptVerb != "" && e.IsInterested(pod) {
 			all = append(all, e)
@@ -26,7 +26,7 @@ func (s *Scheduler) preempting(pod *corev1.Pod) (all []*Extender) {
 
 // consultOnPreemption lets extenders choose among the candidates of a preemption. The pod waits among the unschedulable pods
 // meanwhile; reasons is its condition's message.
-func (s *Scheduler) consultOnPreemption(ctx context.Context, p *cache.PodInfo, reasons string, rooms []*placement.Candidate) {
+func (s *loop) consultOnPreemption(ctx context.Context, p *cache.PodInfo, reasons string, rooms []*placement.Candidate) {
 	nodes, onNode := map[string]extenders.Victims{}, map[string]*corev1.Pod{}
 	for _, room := range rooms {
 		v := extenders.Victims{Violations: int64(room.Violations)}
@@ -51,7 +51,7 @@ func (s *Scheduler) consultOnPreemption(ctx context.Context, p *cache.PodInfo, r
 }
 
 // preemptChosen evicts the victims on the best node that extenders have left, if the pod still waits and the node is as it was.
-func (s *Scheduler) preemptChosen(ctx context.Context, p *cache.PodInfo, reasons string, left map[string]extenders.Victims) {
+func (s *loop) preemptChosen(ctx context.Context, p *cache.PodInfo, reasons string, left map[string]extenders.Victims) {
 	var rooms []*placement.Candidate
 	for node, v := range left {
 		room := &placement.Candidate{Node: s.cluster.Node(node), Violations: int(v.Violations)}

@@ -14,7 +14,7 @@ import (
 
 // schedule runs one scheduling cycle: it gives the pod a node, or puts the pod back. A pod in which extenders are interested
 // gets its node when they have answered.
-func (s *Scheduler) schedule(ctx context.Context, w *queue.QueuedPodInfo) {
+func (s *loop) schedule(ctx context.Context, w *queue.QueuedPodInfo) {
 	if len(s.interested(w.PodInfo.Pod)) > 0 {
 		s.consult(ctx, &question{QueuedPodInfo: w, pod: w.PodInfo.Pod})
 		return
@@ -24,7 +24,7 @@ func (s *Scheduler) schedule(ctx context.Context, w *queue.QueuedPodInfo) {
 
 // place gives the pod a node, or puts it back. v is the verdict of the extenders that are interested in it. It reports false, and does
 // neither, if the extenders leave no node and were not asked about all that are feasible.
-func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extenders.Verdict) bool {
+func (s *loop) place(ctx context.Context, w *queue.QueuedPodInfo, v *extenders.Verdict) bool {
 	profile := s.profileOf(w)
 	s.asking.plugin.Verdict = v
 	n, err := profile.Place(s.cluster, w.PodInfo)
@@ -57,7 +57,7 @@ func (s *Scheduler) place(ctx context.Context, w *queue.QueuedPodInfo, v *extend
 }
 
 // beginBinding has an assumed pod bound, after what has to come before that.
-func (s *Scheduler) beginBinding(ctx context.Context, p *assumedPod) {
+func (s *loop) beginBinding(ctx context.Context, p *assumedPod) {
 	if p.preBind != nil || p.permit.Wait != nil {
 		s.preBind(ctx, p)
 		return
@@ -70,7 +70,7 @@ func (s *Scheduler) beginBinding(ctx context.Context, p *assumedPod) {
 }
 
 // reserve calls the Reservers among the filters for node n.
-func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
+func (s *loop) reserve(p *assumedPod, n *cache.NodeInfo) error {
 	for _, f := range s.profileOf(p.QueuedPodInfo).Filters {
 		r, reserves := f.(framework.Reserver)
 		if !reserves {

@@ -48,7 +48,7 @@ func (o *Options) enabled(gate string, byDefault bool) bool {
 }
 
 // modelDevices connects the model of devices with the server.
-func (s *Scheduler) modelDevices(env controller.Env) {
+func (s *loop) modelDevices(env controller.Env) {
 	model, o := cache.DevicesOf(s.cluster), &s.options
 	model.Features = structured.Features{
 		AdminAccess:             o.enabled("DRAAdminAccess", true),
@@ -89,7 +89,7 @@ func (s *Scheduler) modelDevices(env controller.Env) {
 }
 
 // listenToDevices sends the events of slices, rules, classes and claims to the loop.
-func (s *Scheduler) listenToDevices() (stops []func()) {
+func (s *loop) listenToDevices() (stops []func()) {
 	o, model := &s.objects.devices, cache.DevicesOf(s.cluster)
 	if o.claims == nil {
 		return nil
@@ -135,24 +135,24 @@ func (s *Scheduler) listenToDevices() (stops []func()) {
 	}))
 }
 
-func (s *Scheduler) setClass(old, class *resourcev1.DeviceClass) {
+func (s *loop) setClass(old, class *resourcev1.DeviceClass) {
 	cache.DevicesOf(s.cluster).SetClass(class)
 	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.DeviceClassChanged, Class: class, OldClass: old}, time.Now())
 }
 
 // claimSeen sends a claim that the watch has shown.
-func (s *Scheduler) claimSeen(c *resourcev1.ResourceClaim) {
+func (s *loop) claimSeen(c *resourcev1.ResourceClaim) {
 	cache.DevicesOf(s.cluster).Writer.Bell.Ring()
 	s.send(func() { s.setClaim(c) })
 }
 
-func (s *Scheduler) setClaim(c *resourcev1.ResourceClaim) {
+func (s *loop) setClaim(c *resourcev1.ResourceClaim) {
 	if before, replaced := cache.DevicesOf(s.cluster).SetClaim(c); replaced {
 		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.ResourceClaimChanged, Claim: c, OldClaim: before}, time.Now())
 	}
 }
 
-func (s *Scheduler) removeClaim(c *resourcev1.ResourceClaim) {
+func (s *loop) removeClaim(c *resourcev1.ResourceClaim) {
 	if cache.DevicesOf(s.cluster).RemoveClaim(c) {
 		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.ResourceClaimChanged, OldClaim: c}, time.Now())
 	}

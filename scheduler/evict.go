@@ -17,7 +17,7 @@ import (
 )
 
 // evictLater deletes the victims of a preemption, in a goroutine of its own.
-func (s *Scheduler) evictLater(ctx context.Context, preemptor *corev1.Pod, e *placement.Candidate) {
+func (s *loop) evictLater(ctx context.Context, preemptor *corev1.Pod, e *placement.Candidate) {
 	victims, node := evictable(e.Victims), e.Node.Name
 	s.preBinding.Go(func() { s.evict(ctx, preemptor, victims, node) })
 }
@@ -32,7 +32,7 @@ func evictable(victims []*cache.PodInfo) (pods []*corev1.Pod) {
 	return pods
 }
 
-func (s *Scheduler) evict(ctx context.Context, preemptor *corev1.Pod, victims []*corev1.Pod, node string) {
+func (s *loop) evict(ctx context.Context, preemptor *corev1.Pod, victims []*corev1.Pod, node string) {
 	start, err := time.Now(), error(nil)
 	defer func() { s.profiles[preemptor.Spec.SchedulerName].Metrics.Evicted(metrics.ByPod, err, start) }()
 	for _, victim := range victims {
@@ -53,7 +53,7 @@ type preemptor struct {
 func byPod(pod *corev1.Pod) preemptor { return preemptor{pod.Spec.SchedulerName, "pod", pod.UID, pod} }
 
 // evictOne evicts a victim. where is the node on which it makes room, or the cluster.
-func (s *Scheduler) evictOne(ctx context.Context, by preemptor, victim *corev1.Pod, where string) error {
+func (s *loop) evictOne(ctx context.Context, by preemptor, victim *corev1.Pod, where string) error {
 	pods := s.pods.Namespace(victim.Namespace)
 	_, err := pods.Patch(ctx, victim.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{"uid": victim.UID},
@@ -80,7 +80,7 @@ func (s *Scheduler) evictOne(ctx context.Context, by preemptor, victim *corev1.P
 
 // endNomination ends the nomination of a pod whose victims could not be evicted, and tries the pod
 // again.
-func (s *Scheduler) endNomination(uid types.UID) {
+func (s *loop) endNomination(uid types.UID) {
 	s.cluster.Withdraw(uid)
 	s.queue.EndNomination(uid, time.Now())
 }

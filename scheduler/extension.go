@@ -61,7 +61,7 @@ type Attachment interface {
 }
 
 // attachment implements Attachment.
-type attachment struct{ s *Scheduler }
+type attachment struct{ s *loop }
 
 func (a attachment) Do(f func(c *Cluster)) {
 	a.s.send(func() { f(a.s.cluster) })
@@ -84,7 +84,7 @@ func (a attachment) Rejected(f Filter) bool { return a.s.queue.HasRejected(f) }
 func (a attachment) Observe(f func(old, o client.Object)) { a.s.observe = f }
 
 // observed adds the observer's calls to the handlers of nodes and pods.
-func observed[T client.Object](s *Scheduler, h informer.Handler[T], keep func(T)) informer.Handler[T] {
+func observed[T client.Object](s *loop, h informer.Handler[T], keep func(T)) informer.Handler[T] {
 	f := s.observe
 	if f == nil {
 		return h
@@ -109,14 +109,14 @@ func observed[T client.Object](s *Scheduler, h informer.Handler[T], keep func(T)
 }
 
 // keepNode stores the latest version of a node in the cluster.
-func (s *Scheduler) keepNode(node *corev1.Node) {
+func (s *loop) keepNode(node *corev1.Node) {
 	if n := s.cluster.Node(node.Name); n != nil {
 		n.Node = node
 	}
 }
 
 // keepPod stores the latest version of a pod on a node in the cluster.
-func (s *Scheduler) keepPod(pod *corev1.Pod) {
+func (s *loop) keepPod(pod *corev1.Pod) {
 	if s.cluster.Assigned(pod.UID) != nil && pod.Spec.NodeName != "" && !isTerminal(pod) {
 		p := cache.NewPodInfo(pod)
 		s.cluster.AddPod(p, pod.Spec.NodeName)
@@ -124,7 +124,7 @@ func (s *Scheduler) keepPod(pod *corev1.Pod) {
 }
 
 // rescue asks the plugins of another framework to help a pod that fits no node.
-func (s *Scheduler) rescue(w *queue.QueuedPodInfo, fit *framework.FitError, afterPreemption bool) framework.Rescue {
+func (s *loop) rescue(w *queue.QueuedPodInfo, fit *framework.FitError, afterPreemption bool) framework.Rescue {
 	e := s.profileOf(w).Extension
 	if e == nil || fit.Chosen || fit.Nodes == 0 {
 		return framework.Rescue{}

@@ -17,7 +17,7 @@ import (
 
 // handleUnschedulable preempts pods for a pod that fits no node, or moves it to unschedulable pods
 // and reports the reasons.
-func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodInfo, err error) {
+func (s *loop) handleUnschedulable(ctx context.Context, w *queue.QueuedPodInfo, err error) {
 	var fit *framework.FitError
 	if !errors.As(err, &fit) {
 		s.handleError(w, err)
@@ -54,7 +54,7 @@ func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodI
 }
 
 // postFilter returns the writes that may help a pod which filters have rejected.
-func (s *Scheduler) postFilter(w *queue.QueuedPodInfo, fit *framework.FitError) (writes []func(context.Context) error) {
+func (s *loop) postFilter(w *queue.QueuedPodInfo, fit *framework.FitError) (writes []func(context.Context) error) {
 	if !fit.PreFilter.IsSuccess() || fit.Chosen {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *Scheduler) postFilter(w *queue.QueuedPodInfo, fit *framework.FitError) 
 }
 
 // help makes the writes of postFilter. If one fails, the pod is tried again.
-func (s *Scheduler) help(ctx context.Context, w *queue.QueuedPodInfo, writes []func(context.Context) error) {
+func (s *loop) help(ctx context.Context, w *queue.QueuedPodInfo, writes []func(context.Context) error) {
 	uid := w.PodInfo.Pod.UID
 	for _, write := range writes {
 		s.preBinding.Go(func() {
@@ -82,7 +82,7 @@ func (s *Scheduler) help(ctx context.Context, w *queue.QueuedPodInfo, writes []f
 
 // preempt looks for a node that fits the pod after evictions, or returns nil. If extenders have a say in it, it returns
 // the candidates for them.
-func (s *Scheduler) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) (room *placement.Candidate, rooms []*placement.Candidate) {
+func (s *loop) preempt(w *queue.QueuedPodInfo, fit *framework.FitError) (room *placement.Candidate, rooms []*placement.Candidate) {
 	profile, start := s.profileOf(w), time.Now()
 	rooms = profile.Candidates(s.cluster, w.PodInfo, fit)
 	found := metrics.Success
@@ -112,19 +112,19 @@ func preempts(room *placement.Candidate) string {
 }
 
 // endPodNomination ends a pod's nomination.
-func (s *Scheduler) endPodNomination(w *queue.QueuedPodInfo) {
+func (s *loop) endPodNomination(w *queue.QueuedPodInfo) {
 	w.NominatedNode = ""
 	s.cluster.Withdraw(w.PodInfo.Pod.UID)
 }
 
 // handleError puts a pod back after an error.
-func (s *Scheduler) handleError(w *queue.QueuedPodInfo, err error) {
+func (s *loop) handleError(w *queue.QueuedPodInfo, err error) {
 	s.profileOf(w).Metrics.Failed(w.Began)
 	s.queue.AddAfterError(w, time.Now())
 	s.report(w, corev1.PodReasonSchedulerError, err.Error())
 }
 
-func (s *Scheduler) report(w *queue.QueuedPodInfo, reason, message string) {
+func (s *loop) report(w *queue.QueuedPodInfo, reason, message string) {
 	s.profileOf(w).events.Act(w.PodInfo.Pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", truncateNote(message))
 	s.reports.add(w.PodInfo.Pod, reason, message, w.NominatedNode)
 }
@@ -142,7 +142,7 @@ func truncateNote(message string) string {
 }
 
 // handleBindingError reverts an assumed pod whose binding failed.
-func (s *Scheduler) handleBindingError(p *assumedPod, err error) {
+func (s *loop) handleBindingError(p *assumedPod, err error) {
 	uid := p.PodInfo.Pod.UID
 	if s.assumed[uid] != p {
 		p.undo()

@@ -30,7 +30,7 @@ func BenchmarkGangs(b *testing.B) {
 			name = fmt.Sprint("gangs-of-", size)
 		}
 		b.Run(name, func(b *testing.B) {
-			var s *Scheduler
+			var s *loop
 			ctx := b.Context()
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -99,12 +99,12 @@ func BenchmarkGangPreempts(b *testing.B) {
 }
 
 // withoutServer returns a scheduler with nodes whose loop is the caller, and which drops its bindings until ctx ends.
-func withoutServer(ctx context.Context, tb testing.TB, nodes int) *Scheduler {
+func withoutServer(ctx context.Context, tb testing.TB, nodes int) *loop {
 	c, err := client.New(&rest.Config{Host: "http://unused.invalid", Transport: http.NewFileTransport(http.Dir(tb.TempDir()))}, client.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := New(controller.Env{Client: c, Informers: informer.NewSet(c), Recorder: client.NewRecorder(c, "test")}, Options{FeatureGates: map[string]bool{"GenericWorkload": true}})
+	s := newLoop(controller.Env{Client: c, Informers: informer.NewSet(c), Recorder: client.NewRecorder(c, "test")}, Options{FeatureGates: map[string]bool{"GenericWorkload": true}})
 	go func() {
 		for {
 			select {

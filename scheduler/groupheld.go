@@ -12,7 +12,7 @@ import (
 const heldFor = 10 * time.Second
 
 // watchHeld tells the pods of a group by an event why they wait, if they still do after a while. kube-scheduler only logs it.
-func (s *Scheduler) watchHeld(key queue.GroupKey) {
+func (s *loop) watchHeld(key queue.GroupKey) {
 	if _, told := s.groups.told[key]; told || s.groups.why(key) == "" || len(s.queue.Held(key)) == 0 {
 		return
 	}
@@ -20,7 +20,7 @@ func (s *Scheduler) watchHeld(key queue.GroupKey) {
 	time.AfterFunc(heldFor, func() { s.send(func() { s.tellHeld(key) }) })
 }
 
-func (s *Scheduler) tellHeld(key queue.GroupKey) {
+func (s *loop) tellHeld(key queue.GroupKey) {
 	delete(s.groups.told, key)
 	why := s.groups.why(key)
 	for _, p := range s.queue.Held(key) {
@@ -29,7 +29,7 @@ func (s *Scheduler) tellHeld(key queue.GroupKey) {
 }
 
 // watchHeldPod is watchHeld for the group of a pod, if it has one.
-func (s *Scheduler) watchHeldPod(pod *corev1.Pod) {
+func (s *loop) watchHeldPod(pod *corev1.Pod) {
 	if key, ok := queue.GroupOf(pod); ok && s.groups.byKey != nil {
 		s.watchHeld(s.groups.rootOf(key))
 	}

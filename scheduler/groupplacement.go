@@ -27,7 +27,7 @@ func (g *podGroup) topologyKey() string {
 
 // placements returns the domains of some nodes, nil means all, in which a group may run, sorted by their values: only that of its
 // pods on nodes, if it has some.
-func (s *Scheduler) placements(h *hierarchy, key string, nodes []*cache.NodeInfo) ([]groupPlacement, error) {
+func (s *loop) placements(h *hierarchy, key string, nodes []*cache.NodeInfo) ([]groupPlacement, error) {
 	domain, taken, err := domainOf(h.scheduled(s.cluster), key)
 	if err != nil {
 		return nil, fmt.Errorf("cannot determine domain for already scheduled pods: %w", err)
@@ -74,7 +74,7 @@ func domainOf(pods []*cache.PodInfo, key string) (domain string, taken bool, err
 }
 
 // tryGroup tries to place a group, or a hierarchy of them. The caller binds the placed pods, or undoes the trial.
-func (s *Scheduler) tryGroup(profile *profile, h *hierarchy) trial {
+func (s *loop) tryGroup(profile *profile, h *hierarchy) trial {
 	defer s.beginTrial(profile)()
 	t := s.tryWithin(profile, h, nil)
 	if t.failure == nil && !t.rejected && len(t.placed) == 0 {
@@ -85,7 +85,7 @@ func (s *Scheduler) tryGroup(profile *profile, h *hierarchy) trial {
 }
 
 // tryWithin places a group on some nodes, nil means all.
-func (s *Scheduler) tryWithin(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
+func (s *loop) tryWithin(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
 	t := s.tryDomains(profile, h, nodes)
 	if t.failure == nil && t.rejected {
 		s.markRejected(h, &t)
@@ -94,7 +94,7 @@ func (s *Scheduler) tryWithin(profile *profile, h *hierarchy, nodes []*cache.Nod
 }
 
 // markRejected gives the reason of a rejected group to the pod groups in it that have no reason of their own.
-func (s *Scheduler) markRejected(h *hierarchy, t *trial) {
+func (s *loop) markRejected(h *hierarchy, t *trial) {
 	for one := range h.leaves {
 		if _, known := t.whys[one.leaf]; !known {
 			t.whys[one.leaf] = t.why
@@ -103,7 +103,7 @@ func (s *Scheduler) markRejected(h *hierarchy, t *trial) {
 }
 
 // tryOn places a group on some nodes, without regard to its own constraint.
-func (s *Scheduler) tryOn(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
+func (s *loop) tryOn(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
 	if h.leaf != nil {
 		return s.tryNodes(profile, h.leaf, h.members, nodes)
 	}
@@ -112,7 +112,7 @@ func (s *Scheduler) tryOn(profile *profile, h *hierarchy, nodes []*cache.NodeInf
 
 // tryDomains places a group, if it has a constraint in each of its placements, of which it takes the best one in which the group
 // fits.
-func (s *Scheduler) tryDomains(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
+func (s *loop) tryDomains(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
 	key := h.topologyKey()
 	if key == "" {
 		return s.tryOn(profile, h, nodes)
@@ -196,7 +196,7 @@ func best(fit []placed) trial {
 }
 
 // again repeats an undone trial: the pods get the nodes that they had.
-func (s *Scheduler) again(of trial) trial {
+func (s *loop) again(of trial) trial {
 	for _, p := range of.undone {
 		s.profileOf(p.QueuedPodInfo).resume(p)
 		taken, err := s.take(p.QueuedPodInfo, s.cluster.Node(p.node), p.attempt)
@@ -210,7 +210,7 @@ func (s *Scheduler) again(of trial) trial {
 }
 
 // allocatedShare returns the allocated part of the resources of nodes, which the plugin NodeResourcesFit counts.
-func (s *Scheduler) allocatedShare(p *profile, nodes []*cache.NodeInfo) int64 {
+func (s *loop) allocatedShare(p *profile, nodes []*cache.NodeInfo) int64 {
 	for _, score := range p.Scores {
 		if fit, ok := score.Score.(plugins.Allocation); ok {
 			return fit.Allocated(nodes)

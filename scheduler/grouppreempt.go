@@ -25,7 +25,7 @@ type groupOutcome struct {
 }
 
 // unitOf returns what a pod is evicted with.
-func (s *Scheduler) unitOf(p *cache.PodInfo) placement.Unit {
+func (s *loop) unitOf(p *cache.PodInfo) placement.Unit {
 	u := placement.Unit{Key: string(p.Pod.UID), Pods: []*cache.PodInfo{p}, Priority: p.Priority}
 	key, ok := queue.GroupOf(p.Pod)
 	if !ok {
@@ -54,7 +54,7 @@ func (s *Scheduler) unitOf(p *cache.PodInfo) placement.Unit {
 
 // preemptForGroup looks for pods of a lower priority, anywhere in the cluster, without which the group fits. It nominates the
 // group's pods to their nodes. If questions to extenders have come up, there is no result yet.
-func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, h *hierarchy) (victims []placement.Unit, o groupOutcome) {
+func (s *loop) preemptForGroup(e *queue.QueuedPodInfo, h *hierarchy) (victims []placement.Unit, o groupOutcome) {
 	members := e.Group.Members
 	profile := s.profileOf(members[0])
 	if profile.NoPreemption {
@@ -93,7 +93,7 @@ func (s *Scheduler) preemptForGroup(e *queue.QueuedPodInfo, h *hierarchy) (victi
 }
 
 // victimsForGroup is the search of preemptForGroup.
-func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPodInfo, h *hierarchy) (victims []placement.Unit, o groupOutcome) {
+func (s *loop) victimsForGroup(profile *profile, members []*queue.QueuedPodInfo, h *hierarchy) (victims []placement.Unit, o groupOutcome) {
 	units := profile.UnitsBelow(h.priority(), cache.PodsOn(s.cluster))
 	if len(units) == 0 {
 		return nil, groupOutcome{message: "No preemption victims found for incoming preemptor", status: metrics.RejectedForGood}
@@ -146,14 +146,14 @@ func (s *Scheduler) victimsForGroup(profile *profile, members []*queue.QueuedPod
 }
 
 // nominate makes a node the one on which a pod waits for its victims to leave, unless it is empty.
-func (s *Scheduler) nominate(w *queue.QueuedPodInfo, node string) {
+func (s *loop) nominate(w *queue.QueuedPodInfo, node string) {
 	if w.NominatedNode = node; node != "" {
 		s.cluster.Nominate(w.PodInfo, node)
 	}
 }
 
 // groupWaits reports whether a victim of an earlier preemption is still leaving a node to which a member is nominated.
-func (s *Scheduler) groupWaits(members []*queue.QueuedPodInfo, priority int32) bool {
+func (s *loop) groupWaits(members []*queue.QueuedPodInfo, priority int32) bool {
 	for _, w := range members {
 		if w.NominatedNode == "" {
 			continue
@@ -172,7 +172,7 @@ func (s *Scheduler) groupWaits(members []*queue.QueuedPodInfo, priority int32) b
 }
 
 // fitsAgain reports whether pods still fit on the nodes that a trial chose, one after another. It leaves the cluster as it was.
-func (s *Scheduler) fitsAgain(profile *profile, placed []*assumedPod) bool {
+func (s *loop) fitsAgain(profile *profile, placed []*assumedPod) bool {
 	var again trial
 	defer func() { s.undoTrial(&again) }()
 	defer s.beginTrial(profile)()
@@ -192,7 +192,7 @@ func (s *Scheduler) fitsAgain(profile *profile, placed []*assumedPod) bool {
 }
 
 // evictForGroup evicts the victims of a group. If that fails, the group is tried again.
-func (s *Scheduler) evictForGroup(ctx context.Context, from preemptor, key queue.GroupKey, victims []*corev1.Pod) {
+func (s *loop) evictForGroup(ctx context.Context, from preemptor, key queue.GroupKey, victims []*corev1.Pod) {
 	start, err := time.Now(), error(nil)
 	defer func() { s.profiles[from.scheduler].Metrics.Evicted(metrics.ByGroup, err, start) }()
 	for _, victim := range victims {

@@ -37,7 +37,7 @@ type podGroup struct {
 }
 
 // modelGroups prepares the model, if the server has pod groups.
-func (s *Scheduler) modelGroups(c *client.Client) {
+func (s *loop) modelGroups(c *client.Client) {
 	if s.objects.groups == nil {
 		return
 	}
@@ -178,7 +178,7 @@ func (g *podGroups) why(key queue.GroupKey) string {
 }
 
 // addGroupMember counts a pod that has a node: it may be the one that its group has waited for.
-func (s *Scheduler) addGroupMember(pod *corev1.Pod) {
+func (s *loop) addGroupMember(pod *corev1.Pod) {
 	s.groups.add(pod)
 	if key, ok := queue.GroupOf(pod); ok && s.groups.byKey != nil {
 		s.queue.WakeGroup(s.groups.rootOf(key), "AssignedPodAdd", time.Now())
@@ -186,7 +186,7 @@ func (s *Scheduler) addGroupMember(pod *corev1.Pod) {
 }
 
 // listenToGroups sends the events of pod groups to the loop.
-func (s *Scheduler) listenToGroups() []func() {
+func (s *loop) listenToGroups() []func() {
 	if s.objects.groups == nil {
 		return nil
 	}
@@ -206,7 +206,7 @@ func (s *Scheduler) listenToGroups() []func() {
 }
 
 // setGroup stores a version of a group. Its pods are tried again if the group is new or another policy may let them fit.
-func (s *Scheduler) setGroup(g *schedulingv1beta1.PodGroup, event string) {
+func (s *loop) setGroup(g *schedulingv1beta1.PodGroup, event string) {
 	key := types.NamespacedName{Namespace: g.Namespace, Name: g.Name}
 	before := s.groups.rootOf(key)
 	old := s.groups.set(key, g)
@@ -234,7 +234,7 @@ func (g *podGroups) set(key types.NamespacedName, latest *schedulingv1beta1.PodG
 }
 
 // removeGroup forgets a group. Its pods without nodes wait for another one of its name.
-func (s *Scheduler) removeGroup(g *schedulingv1beta1.PodGroup) {
+func (s *loop) removeGroup(g *schedulingv1beta1.PodGroup) {
 	key := types.NamespacedName{Namespace: g.Namespace, Name: g.Name}
 	root := s.groups.rootOf(key)
 	s.groups.set(key, nil)
@@ -245,7 +245,7 @@ func (s *Scheduler) removeGroup(g *schedulingv1beta1.PodGroup) {
 }
 
 // hold gates a group if it cannot be tried any more.
-func (s *Scheduler) hold(key queue.GroupKey) {
+func (s *loop) hold(key queue.GroupKey) {
 	if s.groups.why(key) != "" {
 		if e := s.queue.HoldGroup(key); e != nil {
 			s.dropQuestions(func(q *question) bool { return q.group == e })

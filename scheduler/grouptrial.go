@@ -34,7 +34,7 @@ func newTrial() trial {
 }
 
 // tryNodes places the members of a pod group on some nodes, nil means all, until it cannot have its minCount any more.
-func (s *Scheduler) tryNodes(profile *profile, g *podGroup, members []*queue.QueuedPodInfo, nodes []*cache.NodeInfo) trial {
+func (s *loop) tryNodes(profile *profile, g *podGroup, members []*queue.QueuedPodInfo, nodes []*cache.NodeInfo) trial {
 	profile.Within = nodes
 	defer func() { profile.Within = nil }()
 	t := newTrial()
@@ -85,7 +85,7 @@ func (t *trial) add(by ...framework.Filter) {
 
 // tryChildren places the groups in a group of groups, until it cannot have its minGroupCount any more. A group that does not fit
 // takes no room from the next one.
-func (s *Scheduler) tryChildren(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
+func (s *loop) tryChildren(profile *profile, h *hierarchy, nodes []*cache.NodeInfo) trial {
 	t := newTrial()
 	least, on, rest := h.minCount(), 0, len(h.children)
 	for _, child := range h.children {
@@ -116,7 +116,7 @@ func (s *Scheduler) tryChildren(profile *profile, h *hierarchy, nodes []*cache.N
 
 // beginTrial lets the members that are placed until end share allocations of devices. Devices that become free meanwhile
 // were never taken for good.
-func (s *Scheduler) beginTrial(profile *profile) (end func()) {
+func (s *loop) beginTrial(profile *profile) (end func()) {
 	devices := cache.DevicesOf(s.cluster)
 	devices.BeginTrial()
 	s.groups.trying = true
@@ -132,7 +132,7 @@ func (s *Scheduler) beginTrial(profile *profile) (end func()) {
 }
 
 // tryMember gives a pod its node in the cluster.
-func (s *Scheduler) tryMember(w *queue.QueuedPodInfo) (*assumedPod, error) {
+func (s *loop) tryMember(w *queue.QueuedPodInfo) (*assumedPod, error) {
 	profile := s.profileOf(w)
 	n, err := s.choose(w)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Scheduler) tryMember(w *queue.QueuedPodInfo) (*assumedPod, error) {
 }
 
 // take makes the reservations for a pod on a node and counts it there. The placeholder of a nominated pod goes.
-func (s *Scheduler) take(w *queue.QueuedPodInfo, n *cache.NodeInfo, attempt any) (*assumedPod, error) {
+func (s *loop) take(w *queue.QueuedPodInfo, n *cache.NodeInfo, attempt any) (*assumedPod, error) {
 	p := &assumedPod{QueuedPodInfo: w, node: n.Name, attempt: attempt}
 	if err := s.reserve(p, n); err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (p *profile) resume(with *assumedPod) {
 }
 
 // undoTrial takes the placed pods off their nodes, the last one first, and ends their reservations.
-func (s *Scheduler) undoTrial(t *trial) {
+func (s *loop) undoTrial(t *trial) {
 	was := s.groups.trying
 	s.groups.trying = true
 	defer func() { s.groups.trying = was }()
@@ -175,7 +175,7 @@ func (s *Scheduler) undoTrial(t *trial) {
 }
 
 // giveUp reverts take.
-func (s *Scheduler) giveUp(p *assumedPod) {
+func (s *loop) giveUp(p *assumedPod) {
 	p.undo()
 	s.cluster.RemovePod(p.PodInfo.Pod.UID)
 	if p.NominatedNode != "" {

@@ -38,7 +38,7 @@ type Groups interface {
 
 // groupView implements Groups.
 type groupView struct {
-	s *Scheduler
+	s *loop
 	// trial: pods that the attempt in progress has placed are Assumed, too.
 	trial bool
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // listen sends the informers' events to the loop, until stop is called.
-func (s *Scheduler) listen() (stop func()) {
+func (s *loop) listen() (stop func()) {
 	stops := []func(){
 		listening(s.objects, s.objects.nodes, observed(s, informer.Handler[*corev1.Node]{
 			Add:    func(n *corev1.Node, _ bool) { s.send(func() { s.addNode(n) }) },
@@ -56,7 +56,7 @@ func (s *Scheduler) listen() (stop func()) {
 }
 
 // onVolumeChange is the handler of volume objects: it reports only that one of them has changed.
-func onVolumeChange[T client.Object](s *Scheduler) informer.Handler[T] {
+func onVolumeChange[T client.Object](s *loop) informer.Handler[T] {
 	changed := func() {
 		s.objects.Changed()
 		s.send(func() { s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.VolumesChanged}, time.Now()) })
@@ -68,18 +68,18 @@ func onVolumeChange[T client.Object](s *Scheduler) informer.Handler[T] {
 	}
 }
 
-func (s *Scheduler) namespacesChanged() {
+func (s *loop) namespacesChanged() {
 	s.cluster.NamespacesChanged()
 	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.NamespaceChanged}, time.Now())
 }
 
-func (s *Scheduler) addNode(node *corev1.Node) {
+func (s *loop) addNode(node *corev1.Node) {
 	n := s.cluster.SetNode(node)
 	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.NodeAdded, Node: n}, time.Now())
 }
 
 // updateNode sends changes of a node that affect scheduling; heartbeats do not.
-func (s *Scheduler) updateNode(old, node *corev1.Node) {
+func (s *loop) updateNode(old, node *corev1.Node) {
 	if len(old.Status.Images) != len(node.Status.Images) || !apiequality.Semantic.DeepEqual(old.Status.Images, node.Status.Images) {
 		defer s.send(func() {
 			if n := s.cluster.Node(node.Name); n != nil {
@@ -109,7 +109,7 @@ func ready(node *corev1.Node) corev1.ConditionStatus {
 	return ""
 }
 
-func (s *Scheduler) deleteNode(node *corev1.Node) {
+func (s *loop) deleteNode(node *corev1.Node) {
 	s.cluster.RemoveNode(node.Name)
 	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.NodeRemoved}, time.Now())
 }

@@ -127,14 +127,14 @@ func (h *hierarchy) topologyKey() string {
 }
 
 // setConditions reports an attempt that did not succeed to the pod groups.
-func (s *Scheduler) setConditions(h *hierarchy, reason string, message func(*podGroup) string) {
+func (s *loop) setConditions(h *hierarchy, reason string, message func(*podGroup) string) {
 	for one := range h.leaves {
 		s.groups.writer.set(one.leaf.object, metav1.ConditionFalse, reason, message(one.leaf))
 	}
 }
 
 // setOutcomes reports the pod groups that could not be placed although the hierarchy could, and the others as scheduled.
-func (s *Scheduler) setOutcomes(h *hierarchy, t *trial) {
+func (s *loop) setOutcomes(h *hierarchy, t *trial) {
 	for one := range h.leaves {
 		if why, rejected := t.whys[one.leaf]; rejected {
 			s.groups.writer.set(one.leaf.object, metav1.ConditionFalse, schedulingv1beta1.PodGroupReasonUnschedulable, why)

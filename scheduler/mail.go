@@ -3,7 +3,7 @@ package scheduler
 import "context"
 
 // send sends a message to the loop.
-func (s *Scheduler) send(f func()) {
+func (s *loop) send(f func()) {
 	select {
 	case s.mail <- f:
 	case <-s.done:
@@ -11,7 +11,7 @@ func (s *Scheduler) send(f func()) {
 }
 
 // readMail handles the messages that have arrived. It reports false if ctx has ended.
-func (s *Scheduler) readMail(ctx context.Context) bool {
+func (s *loop) readMail(ctx context.Context) bool {
 	for range mailbox {
 		select {
 		case f := <-s.mail:
@@ -24,7 +24,7 @@ func (s *Scheduler) readMail(ctx context.Context) bool {
 }
 
 // write sends a write to a worker. While all workers are busy it reads mail.
-func (s *Scheduler) write(ctx context.Context, f func(context.Context)) {
+func (s *loop) write(ctx context.Context, f func(context.Context)) {
 	for {
 		select {
 		case s.writes <- f:
@@ -38,7 +38,7 @@ func (s *Scheduler) write(ctx context.Context, f func(context.Context)) {
 }
 
 // writeLoop is the goroutine of a worker: it runs the writes that it receives, until ctx ends.
-func (s *Scheduler) writeLoop(ctx context.Context) {
+func (s *loop) writeLoop(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():

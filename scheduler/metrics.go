@@ -26,7 +26,7 @@ func (m *Metrics) Describe(out chan<- *prometheus.Desc) { m.counts.Describe(out)
 func (m *Metrics) Collect(out chan<- prometheus.Metric) { m.counts.Collect(out) }
 
 // measure stores the sizes of the queues and of the cluster's model for the next scrapes.
-func (s *Scheduler) measure() {
+func (s *loop) measure() {
 	sizes := s.queue.Sizes()
 	sizes.Nodes, sizes.Pods, sizes.AssumedPods = s.cluster.Len(), s.cluster.NumPods(), len(s.assumed)
 	sizes.PatchedPods = s.reports.unwritten()

@@ -12,7 +12,7 @@ import (
 )
 
 // permit asks the extension of the profile whether the pod may be bound to node n.
-func (s *Scheduler) permit(p *assumedPod, n *cache.NodeInfo) error {
+func (s *loop) permit(p *assumedPod, n *cache.NodeInfo) error {
 	profile, start := s.profileOf(p.QueuedPodInfo), time.Now()
 	p.permit = profile.Extension.Permit(s.cluster, p.PodInfo, n)
 	v := p.permit.Status
@@ -49,7 +49,7 @@ func permitted(v framework.Status) metrics.Status {
 
 // waitOnPermit waits until the plugins that delay the binding of a pod allow it; false: they reject it, and it goes back to
 // the queue. ctx ends earlier than process, with the pod.
-func (s *Scheduler) waitOnPermit(ctx, process context.Context, p *assumedPod) bool {
+func (s *loop) waitOnPermit(ctx, process context.Context, p *assumedPod) bool {
 	if p.permit.Wait == nil {
 		return true
 	}

@@ -13,7 +13,7 @@ import (
 
 // updatePod sends changes of a pod that affect its own scheduling or that of others. It parses the
 // pod's rules here, on the informer's goroutine.
-func (s *Scheduler) updatePod(old, pod *corev1.Pod) {
+func (s *loop) updatePod(old, pod *corev1.Pod) {
 	ours := s.profiles[pod.Spec.SchedulerName] != nil
 	switch {
 	case old != nil && unchangedForScheduling(old, pod):
@@ -55,7 +55,7 @@ func isTerminal(pod *corev1.Pod) bool {
 }
 
 // addPending adds a pod without a node to the queue.
-func (s *Scheduler) addPending(p *cache.PodInfo) {
+func (s *loop) addPending(p *cache.PodInfo) {
 	s.groups.add(p.Pod)
 	if s.updateTaken(p) {
 		return
@@ -72,14 +72,14 @@ func (s *Scheduler) addPending(p *cache.PodInfo) {
 	}
 }
 
-func (s *Scheduler) refreshPending(p *cache.PodInfo) {
+func (s *loop) refreshPending(p *cache.PodInfo) {
 	if !s.updateTaken(p) {
 		s.queue.Refresh(p, time.Now())
 	}
 }
 
 // updateTaken keeps the new version of a pod that has been taken out of the queue; false if it has not.
-func (s *Scheduler) updateTaken(p *cache.PodInfo) bool {
+func (s *loop) updateTaken(p *cache.PodInfo) bool {
 	if a := s.assumed[p.Pod.UID]; a != nil {
 		a.Latest = p
 		return true
@@ -92,7 +92,7 @@ func (s *Scheduler) updateTaken(p *cache.PodInfo) bool {
 }
 
 // addAssigned adds a pod with a node to the cluster; often it was assumed there.
-func (s *Scheduler) addAssigned(p *cache.PodInfo) {
+func (s *loop) addAssigned(p *cache.PodInfo) {
 	s.queue.Delete(p.Pod.UID)
 	s.addGroupMember(p.Pod)
 	s.stopAsking(p.Pod.UID)
@@ -110,7 +110,7 @@ func (s *Scheduler) addAssigned(p *cache.PodInfo) {
 	}
 }
 
-func (s *Scheduler) deletePod(pod *corev1.Pod) {
+func (s *loop) deletePod(pod *corev1.Pod) {
 	s.groups.remove(pod)
 	s.queue.Delete(pod.UID)
 	s.stopAsking(pod.UID)

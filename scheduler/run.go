@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Run schedules until ctx ends, which is no error, and all its goroutines have ended. It may be
-// called once.
-func (s *Scheduler) Run(ctx context.Context) error {
+// run implements Scheduler.Run.
+func (s *loop) run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	defer s.preBinding.Wait()
@@ -66,7 +65,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 // waitForSync reads mail until the cluster is complete. The messages that handlers have sent by
 // then fit into the mailbox, so the loop reads them before it schedules a pod. It reports false if
 // ctx ends.
-func (s *Scheduler) waitForSync(ctx context.Context) bool {
+func (s *loop) waitForSync(ctx context.Context) bool {
 	for _, synced := range s.objects.synced {
 		for waits := true; waits; {
 			select {

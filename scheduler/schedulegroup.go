@@ -17,7 +17,7 @@ import (
 
 // scheduleGroup runs the cycle of a pod group: it gives nodes to all its pods, or at least to as many as a gang needs, or puts
 // all of them back. If extenders have to be asked about pods, the group waits for their answers, and the cycle is repeated.
-func (s *Scheduler) scheduleGroup(ctx context.Context, e *queue.QueuedPodInfo) {
+func (s *loop) scheduleGroup(ctx context.Context, e *queue.QueuedPodInfo) {
 	h := s.groups.hierarchyOf(e.Group)
 	profile := s.profileOf(e.Group.Members[0])
 	if err := s.checkGroup(h, e.Group.Members); err != nil {
@@ -58,7 +58,7 @@ func (s *Scheduler) scheduleGroup(ctx context.Context, e *queue.QueuedPodInfo) {
 }
 
 // checkGroup returns why the pods cannot be scheduled as a group. The words are kube-scheduler's.
-func (s *Scheduler) checkGroup(h *hierarchy, members []*queue.QueuedPodInfo) error {
+func (s *loop) checkGroup(h *hierarchy, members []*queue.QueuedPodInfo) error {
 	pods := make([]*corev1.Pod, 0, len(members))
 	for _, w := range members {
 		pods = append(pods, w.PodInfo.Pod)
@@ -97,7 +97,7 @@ func preemptionOf(pod *corev1.Pod) corev1.PreemptionPolicy {
 
 // bindGroup binds the pods that have been placed. Those that fit nowhere are tried again at once: by then the group has what
 // it needs, and others may be preempted for them.
-func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, h *hierarchy, t *trial) {
+func (s *loop) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, h *hierarchy, t *trial) {
 	left := e.Group.Members[:0:0]
 	for one := range h.leaves {
 		why, rejected := t.whys[one.leaf]
@@ -131,7 +131,7 @@ func (s *Scheduler) bindGroup(ctx context.Context, e *queue.QueuedPodInfo, h *hi
 
 // permitAll assumes the placed pods of a group, asks the extension about each, and returns those that may be bound. The others are
 // put back.
-func (s *Scheduler) permitAll(placed []*assumedPod) (permitted []*assumedPod) {
+func (s *loop) permitAll(placed []*assumedPod) (permitted []*assumedPod) {
 	for _, p := range placed {
 		s.assume(p)
 		if profile := s.profileOf(p.QueuedPodInfo); profile.Extension != nil {
@@ -147,7 +147,7 @@ func (s *Scheduler) permitAll(placed []*assumedPod) (permitted []*assumedPod) {
 }
 
 // rejectGroup puts back a group that does not fit, after the search for pods to preempt.
-func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, h *hierarchy, t *trial, victims []placement.Unit, outcome groupOutcome) {
+func (s *loop) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, h *hierarchy, t *trial, victims []placement.Unit, outcome groupOutcome) {
 	for _, w := range e.Group.Members {
 		var fit *framework.FitError
 		if errors.As(t.errs[w], &fit) {
@@ -197,7 +197,7 @@ func (s *Scheduler) rejectGroup(ctx context.Context, e *queue.QueuedPodInfo, h *
 
 // postFilterGroup returns the writes that may help a group, and their description. A group of groups, and one that already has
 // pods on nodes, or whose pods have to be near each other, gets no help.
-func (s *Scheduler) postFilterGroup(e *queue.QueuedPodInfo, h *hierarchy) (writes []func(context.Context) error, done string) {
+func (s *loop) postFilterGroup(e *queue.QueuedPodInfo, h *hierarchy) (writes []func(context.Context) error, done string) {
 	if h.leaf == nil || len(h.scheduled(s.cluster)) > 0 || h.leaf.object.Spec.SchedulingConstraints != nil {
 		return nil, ""
 	}
@@ -231,7 +231,7 @@ func notEmpty(texts ...string) (some []string) {
 }
 
 // failGroup puts back a group that met an error. A pod with an error of its own reports that.
-func (s *Scheduler) failGroup(e *queue.QueuedPodInfo, h *hierarchy, errs map[*queue.QueuedPodInfo]error, err error) {
+func (s *loop) failGroup(e *queue.QueuedPodInfo, h *hierarchy, errs map[*queue.QueuedPodInfo]error, err error) {
 	for _, w := range e.Group.Members {
 		text := err.Error()
 		var fit *framework.FitError

@@ -24,7 +24,20 @@ import (
 )
 
 // A Scheduler assigns pods to nodes. Make it with New, start it with Run.
-type Scheduler struct {
+type Scheduler struct{ run func(context.Context) error }
+
+// New returns a scheduler on env and asks env for the informers it needs.
+//
+//go:noinline
+func New(env controller.Env, o Options) *Scheduler { return &Scheduler{newLoop(env, o).run} }
+
+// Run schedules until ctx ends, which is no error, and all its goroutines have ended. It may be
+// called once.
+func (s *Scheduler) Run(ctx context.Context) error { return s.run(ctx) }
+
+// loop is a running Scheduler. Scheduler has no field of this type, and New is not inlined, because a package compiles the methods
+// of all generic types that it reaches by the fields of the types it mentions.
+type loop struct {
 	options    Options
 	log        *slog.Logger
 	metrics    *metrics.Metrics
@@ -57,10 +70,9 @@ type profile struct {
 // mailbox is the capacity of the mailbox, in messages.
 const mailbox = 1024
 
-// New returns a scheduler on env and asks env for the informers it needs.
-func New(env controller.Env, o Options) *Scheduler {
+func newLoop(env controller.Env, o Options) *loop {
 	o = o.complete()
-	s := &Scheduler{
+	s := &loop{
 		options:  o,
 		log:      cmp.Or(env.Log, slog.Default()),
 		metrics:  o.Metrics.counts,
@@ -110,7 +122,7 @@ func New(env controller.Env, o Options) *Scheduler {
 }
 
 // preEnqueue returns the filter of a pod's profile that does not let it be tried; nil if all do.
-func (s *Scheduler) preEnqueue(p *cache.PodInfo) framework.Filter {
+func (s *loop) preEnqueue(p *cache.PodInfo) framework.Filter {
 	for _, f := range s.profiles[p.Pod.Spec.SchedulerName].preEnqueuers {
 		if !f.PreEnqueue(s.cluster, p) {
 			return f
@@ -120,6 +132,6 @@ func (s *Scheduler) preEnqueue(p *cache.PodInfo) framework.Filter {
 }
 
 // profileOf returns the profile that the pod names.
-func (s *Scheduler) profileOf(w *queue.QueuedPodInfo) *profile {
+func (s *loop) profileOf(w *queue.QueuedPodInfo) *profile {
 	return s.profiles[w.PodInfo.Pod.Spec.SchedulerName]
 }

@@ -14,12 +14,12 @@ type resting struct {
 }
 
 // rests records that the loop begins to wait until wake, which is zero without such a time.
-func (s *Scheduler) rests(wake time.Time) {
+func (s *loop) rests(wake time.Time) {
 	s.resting.Store(&resting{assumed: len(s.assumed) + s.asking.pods(), waiting: s.queue.Waiting(), wake: wake})
 }
 
 // state returns the state of the scheduler's queue and of its writes, for the trace.
-func (s *Scheduler) state() trace.Queue {
+func (s *loop) state() trace.Queue {
 	r := s.resting.Load()
 	if r == nil {
 		return trace.Queue{Working: 1}
