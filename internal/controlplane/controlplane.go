@@ -258,7 +258,7 @@ func (cp *ControlPlane) open(ctx context.Context) (err error) {
 		return err
 	}
 	if cp.base != nil {
-		s, err := cp.base.store.Fork(ctx, 0, local.ForkOptions{Options: local.Options{History: o.History, MaxBytes: o.MaxStoreBytes, Trace: o.Trace, Logger: o.Log}})
+		s, err := cp.base.store.(*local.Store).Fork(ctx, 0, local.ForkOptions{Options: local.Options{History: o.History, MaxBytes: o.MaxStoreBytes, Trace: o.Trace, Logger: o.Log}})
 		if err != nil {
 			return err
 		}

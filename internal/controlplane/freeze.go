@@ -19,7 +19,7 @@ import (
 // it. Make it with ControlPlane.Freeze. It is safe for concurrent use.
 type Frozen struct {
 	options     Options
-	store       *local.Store
+	store       store // a *local.Store
 	credentials credentials
 	// keys encrypt the values of the store; nil without encryption.
 	keys *encryption.Keys
