@@ -25,6 +25,7 @@ e2e: ## the built programs, and tests with etcd, kubectl and controller-runtime
 testcluster: ## the module fairlead.dev/testcluster, with the built program
 	cd testcluster && $(TEST) ./...
 
+race race-all: export CGO_ENABLED = 1
 race: ## the packages whose goroutines share data, under the race detector
 	$(TEST) -race -timeout=30m ./internal/rawmem ./internal/codec/... ./storage/... ./internal/storage/... ./watchcache/... ./internal/watchcache/... ./workqueue/... ./informer/... ./controller/... ./client/... ./server/... ./internal/server/... ./scheduler/... ./internal/scheduler/... ./node/... ./internal/node/... ./internal/nodegroups/... ./internal/controlplane/...
 
