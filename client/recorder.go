@@ -34,7 +34,7 @@ type Recorder struct {
 
 // recording is the state that the recorders of one NewRecorder share.
 type recording struct {
-	events  Resource[*corev1.Event]
+	c       *Client
 	queue   chan told
 	dropped atomic.Int64
 	latest  atomic.Int64 // the latest time in the name of an Event, in nanoseconds
@@ -70,7 +70,7 @@ func NewRecorder(c *Client, component string) *Recorder {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &recording{
 		cancel:  cancel,
-		events:  For[*corev1.Event](c).MetadataOnly(),
+		c:       c,
 		queue:   make(chan told, recorderQueue),
 		series:  map[seriesKey]*series{},
 		leaving: terminatingNamespaces{},
@@ -113,7 +113,7 @@ func (r *Recorder) Event(obj Object, eventType, reason, messageFmt string, args 
 func (r *Recorder) reference(obj Object) (corev1.ObjectReference, bool) {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	if gvk.Kind == "" {
-		gvks, _, err := r.events.c.scheme.ObjectKinds(obj)
+		gvks, _, err := r.c.scheme.ObjectKinds(obj)
 		if err != nil {
 			return corev1.ObjectReference{}, false
 		}
@@ -217,7 +217,7 @@ func (e toldEvent) write(ctx context.Context, r *recording) {
 	if rec == nil {
 		return
 	}
-	events := r.events.Namespace(ev.Namespace)
+	events := For[*corev1.Event](r.c).MetadataOnly().Namespace(ev.Namespace)
 	if rec.name != "" {
 		err := r.send(ctx, func(ctx context.Context) error {
 			_, err := events.Patch(ctx, rec.name, MergePatch(map[string]any{

@@ -92,7 +92,7 @@ func (a toldAction) write(ctx context.Context, r *recording) {
 
 // put writes a series as it is.
 func (r *recording) put(ctx context.Context, s *series) {
-	events := For[*eventsv1.Event](r.events.c).MetadataOnly().Namespace(s.ev.Namespace)
+	events := For[*eventsv1.Event](r.c).MetadataOnly().Namespace(s.ev.Namespace)
 	var err error
 	if s.ev.Series != nil {
 		err = r.send(ctx, func(ctx context.Context) error {
