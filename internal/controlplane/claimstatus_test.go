@@ -121,7 +121,7 @@ func TestClaimStatusRights(t *testing.T) {
 		rights     []string
 		before     func(*resourcev1.ResourceClaimStatus) // done by the administrator
 		change     func(*resourcev1.ResourceClaimStatus)
-		want       []string // in the error; none if the write is allowed
+		want       []string // in the error; empty if the write is allowed
 	}{
 		{name: "nothing", change: func(*resourcev1.ResourceClaimStatus) {}},
 		{name: "consumer", change: reserve, want: []string{binding + ` resource="resourceclaims/binding", verb="update" permission: resourceclaims.resource.k8s.io is forbidden: ` +
