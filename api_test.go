@@ -46,7 +46,7 @@ func TestAPI(t *testing.T) {
 	compareAPI(t, "internal.txt", hidden)
 }
 
-// publicPackages loads the packages that others import, from the compiler's export data.
+// publicPackages loads the packages that others import.
 func publicPackages(t *testing.T) (all []*types.Package) {
 	t.Helper()
 	var paths []string
@@ -55,20 +55,31 @@ func publicPackages(t *testing.T) (all []*types.Package) {
 			paths = append(paths, path)
 		}
 	}
+	packages := exported(t, paths)
+	for _, path := range paths {
+		all = append(all, packages[path])
+	}
+	return all
+}
+
+// exported loads packages from the compiler's export data.
+func exported(t *testing.T, paths []string) map[string]*types.Package {
+	t.Helper()
 	files := map[string]string{}
 	for _, line := range goList(t, append([]string{"-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}"}, paths...)...) {
 		path, file, _ := strings.Cut(line, "=")
 		files[path] = file
 	}
 	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+	packages := map[string]*types.Package{}
 	for _, path := range paths {
 		p, err := imports.Import(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, p)
+		packages[path] = p
 	}
-	return all
+	return packages
 }
 
 func goList(t *testing.T, args ...string) []string {
