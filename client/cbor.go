@@ -61,14 +61,15 @@ func decodeCBOR(b []byte, obj any) error {
 
 func (c *objectCodec[T]) decodeCBORList(b []byte, l *List[T]) error {
 	var w struct {
-		metav1.TypeMeta `json:",inline"`
-		metav1.ListMeta `json:"metadata"`
-		Items           []cbor.RawMessage `json:"items"`
+		APIVersion string            `json:"apiVersion"`
+		Kind       string            `json:"kind"`
+		Metadata   metav1.ListMeta   `json:"metadata"`
+		Items      []cbor.RawMessage `json:"items"`
 	}
 	if err := direct.Unmarshal(b, &w); err != nil {
 		return fmt.Errorf("client: decoding a list of %v: %w", c.elem, err)
 	}
-	l.ListMeta, l.Items = w.ListMeta, make([]T, len(w.Items))
+	l.ListMeta, l.Items = w.Metadata, make([]T, len(w.Items))
 	for i, raw := range w.Items {
 		obj := c.new()
 		if err := decodeCBOR(raw, obj); err != nil {

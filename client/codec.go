@@ -197,18 +197,17 @@ func (c *objectCodec[T]) decodeList(b []byte) (l List[T], err error) {
 		}
 		return l, nil
 	}
-	type wire struct {
-		metav1.ListMeta `json:"metadata"`
-		Items           []T `json:"items" share:"no"` // each is stamped, and belongs to one list
+	var w struct {
+		Metadata metav1.ListMeta `json:"metadata"`
+		Items    []T             `json:"items" share:"no"` // each is stamped, and belongs to one list
 	}
-	var w wire
 	if err := c.interning.JSON(b, &w, c.unmanaged); err != nil {
 		return l, fmt.Errorf("client: decoding a list of %v: %w", c.elem, err)
 	}
 	for _, obj := range w.Items {
 		c.finish(obj)
 	}
-	return List[T](w), nil
+	return List[T]{ListMeta: w.Metadata, Items: w.Items}, nil
 }
 
 // decodeProtoList reads the common layout of Kubernetes' lists in protobuf: field 1 is the
