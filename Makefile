@@ -2,7 +2,7 @@
 # TEST runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test purego e2e race race-all bench bench-client attack soak clients languages page testcluster schedulerplugins intree compat realnode conformance suites autoscalers docs release cross types ci
+.PHONY: help build test purego e2e race race-all bench bench-client attack soak clients languages page testcluster schedulerplugins intree compat realnode conformance integration suites autoscalers docs release cross types ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ realnode: ## clusters of real kubelets and containers on this machine (root; bui
 
 conformance: ## Kubernetes' own conformance tests (builds them: minutes), as root on real nodes
 	cd compat && go test -tags conformance -count=1 -timeout 90m -parallel 8 -v ./conformance
+
+integration: ## Kubernetes' own integration tests of the scheduler and of devices, on the built program (builds them: minutes)
+	cd compat && go test -tags integration -count=1 -timeout 90m -v ./integration
 
 autoscalers: ## Karpenter, and the Cluster Autoscaler of $$CLUSTER_AUTOSCALER, on simulated nodes (builds Karpenter: minutes)
 	cd compat && go test -tags autoscalers -count=1 -timeout 60m -v ./autoscalers
