@@ -135,7 +135,7 @@ func skipped(tests map[string]byte) string {
 		}
 		var parts []string
 		for _, part := range strings.Split(name, "/") {
-			parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
+			parts = append(parts, "^"+strings.ReplaceAll(regexp.QuoteMeta(part), `\*`, ".*")+"$")
 		}
 		all = append(all, strings.Join(parts, "/"))
 	}
