@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/netip"
@@ -15,6 +16,7 @@ import (
 	"fairlead.dev/scheduler"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	configv1alpha1 "k8s.io/component-base/config/v1alpha1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -41,7 +43,7 @@ func newControllers() *cobra.Command {
 			if err := controlplane.CheckControllers(names); err != nil {
 				return usageError{err}
 			}
-			var apart controlplane.Apart
+			apart := controlplane.Apart{Lease: election.Lease}
 			var err error
 			if apart.Elect, err = election.Timing(); err != nil {
 				return err
@@ -69,7 +71,7 @@ func newControllers() *cobra.Command {
 		},
 	}
 	from.register(cmd, cmd.Flags())
-	election.Register(cmd.Flags(), "GenericWorkload", "StorageVersionAPI", "WorkloadWithJob")
+	election.Register(cmd.Flags(), "kube-controller-manager", "GenericWorkload", "StorageVersionAPI", "WorkloadWithJob")
 	registerControllers(cmd.Flags(), &names)
 	signing.register(cmd.Flags())
 	ranges.register(cmd.Flags())
@@ -90,16 +92,18 @@ func newScheduler() *cobra.Command {
 		Example: `  fairlead scheduler --kubeconfig=.fairlead/kubeconfig --config=scheduler.yaml`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var apart controlplane.Apart
-			var err error
+			options, err := loadScheduling("--config", scheduling)
+			if err != nil {
+				return err
+			}
+			if err := completeElection(&election, cmd.Flags(), options); err != nil {
+				return err
+			}
+			apart := controlplane.Apart{Lease: election.Lease}
 			if apart.Elect, err = election.Timing(); err != nil {
 				return err
 			}
 			if apart.API, err = election.API(); err != nil {
-				return err
-			}
-			options, err := loadScheduling("--config", scheduling)
-			if err != nil {
 				return err
 			}
 			if writeTo != "" {
@@ -120,7 +124,7 @@ func newScheduler() *cobra.Command {
 	from.register(cmd, cmd.Flags())
 	registerScheduling(cmd.Flags(), "config", &scheduling)
 	cmd.Flags().StringVar(&writeTo, "write-config-to", "", "write the configuration, with the defaults of all that --config leaves out, to this file and exit")
-	election.Register(cmd.Flags())
+	election.Register(cmd.Flags(), "kube-scheduler")
 	endpoints.Register(cmd.Flags(), 10259)
 	log.Register(cmd.Flags())
 	return cmd
@@ -128,6 +132,21 @@ func newScheduler() *cobra.Command {
 
 func registerScheduling(flags *pflag.FlagSet, name string, path *string) {
 	flags.StringVar(path, name, "", "file with a KubeSchedulerConfiguration: profiles, plugins, weights and their arguments, backoff, extenders")
+}
+
+// completeElection takes the settings of the election from the configuration of o, if there is one and flags do not have them.
+func completeElection(f *partflags.Candidate, flags *pflag.FlagSet, o scheduler.Options) error {
+	if len(o.Document) == 0 {
+		return nil
+	}
+	var file struct {
+		LeaderElection configv1alpha1.LeaderElectionConfiguration `json:"leaderElection"`
+	}
+	err := json.Unmarshal(o.Document, &file)
+	if err == nil {
+		f.Complete(flags, file.LeaderElection)
+	}
+	return err
 }
 
 // loadScheduling reads the file of that flag; without one all is by default.

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"encoding/json"
@@ -28,6 +29,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 )
 
@@ -60,6 +62,8 @@ type clientSide struct {
 	// elect makes each part wait for its lease, since others like it may run
 	// elsewhere; nil runs it at once.
 	elect *leader.Timing
+	// lease is the lease of the only part; the usual one if empty.
+	lease types.NamespacedName
 	// coordinated leaves it to the API server who gets the leases of controllers and scheduler; nil does not.
 	coordinated *leader.Coordinated
 	// local gets the nodes that run here, if a server of this process should reach them.
@@ -89,7 +93,7 @@ func (s clientSide) once(ctx context.Context, user, lease string, part func(cont
 		return err
 	}
 	who := leader.Candidate{
-		Namespace: metav1.NamespaceSystem, Name: lease, Identity: host + "_" + uuid.NewString(),
+		Namespace: cmp.Or(s.lease.Namespace, metav1.NamespaceSystem), Name: cmp.Or(s.lease.Name, lease), Identity: host + "_" + uuid.NewString(),
 		Timing: *s.elect, Log: s.log,
 	}
 	if lease != nodesLease {
@@ -103,6 +107,8 @@ type Apart struct {
 	// Elect makes the part wait until it holds its lease, so that one of all processes with the lease's name works at a
 	// time; nil runs it at once, whatever others do.
 	Elect *leader.Timing
+	// Lease is the lease to hold; that of Kubernetes' program in kube-system if empty.
+	Lease types.NamespacedName
 	// API, if its gate CoordinatedLeaderElection is on, makes the controllers or the scheduler a candidate for the lease, with
 	// the API's version. Its gate StorageVersionAPI lets the controller of StorageVersions run, WorkloadWithJob makes
 	// the Job controller give Jobs Workloads and PodGroups.
@@ -131,6 +137,7 @@ func apart(ctx context.Context, config *rest.Config, a Apart, name string, part 
 		log:      slog.New(outageLog{slog.Default().Handler()}),
 		settings: settings{caBundle: cabundle.Fixed(ca), pools: metrics.pools, labels: metrics.labels},
 		elect:    a.Elect,
+		lease:    a.Lease,
 	}
 	if a.API.Enabled(gateElections) {
 		s.coordinated = candidateVersions(a.API)

@@ -1,10 +1,10 @@
 package controlplane
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
-	"fairlead.dev/client/leader"
 	"fairlead.dev/scheduler"
 )
 
@@ -21,7 +21,7 @@ func schedulerConfig(o scheduler.Options, a Apart) (map[string]json.RawMessage, 
 	if err := json.Unmarshal(document, &of); err != nil {
 		return nil, err
 	}
-	of["leaderElection"] = electionConfig(a.Elect, schedulerLease)
+	of["leaderElection"] = electionConfig(a, schedulerLease)
 	raw, err := json.Marshal(of)
 	return map[string]json.RawMessage{"componentconfig": raw}, err
 }
@@ -35,15 +35,16 @@ func controllersConfig(o ControllerOptions, a Apart) (map[string]json.RawMessage
 	}
 	raw, err := json.Marshal(map[string]any{
 		"kind": "KubeControllerManagerConfiguration", "apiVersion": "kubecontrollermanager.config.k8s.io/v1alpha1",
-		"Generic": map[string]any{"Controllers": list, "LeaderElection": electionConfig(a.Elect, controllersLease)},
+		"Generic": map[string]any{"Controllers": list, "LeaderElection": electionConfig(a, controllersLease)},
 	})
 	return map[string]json.RawMessage{"kubecontrollermanager.config.k8s.io": raw}, err
 }
 
 // electionConfig is a LeaderElectionConfiguration.
-func electionConfig(t *leader.Timing, lease string) map[string]any {
+func electionConfig(a Apart, lease string) map[string]any {
+	t := a.Elect
 	of := map[string]any{
-		"leaderElect": t != nil, "resourceLock": "leases", "resourceNamespace": "kube-system", "resourceName": lease,
+		"leaderElect": t != nil, "resourceLock": "leases", "resourceNamespace": cmp.Or(a.Lease.Namespace, "kube-system"), "resourceName": cmp.Or(a.Lease.Name, lease),
 		"leaseDuration": "0s", "renewDeadline": "0s", "retryPeriod": "0s",
 	}
 	if t != nil {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	configv1alpha1 "k8s.io/component-base/config/v1alpha1"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"sigs.k8s.io/yaml"
 
@@ -25,10 +26,11 @@ type configuration struct {
 	Profiles                 []profileConfig     `json:"profiles"`
 	Extenders                []configv1.Extender `json:"extenders"`
 
-	// Fields without effect: one goroutine schedules pods, and the connection and the leader
-	// election are flags of the program.
+	// LeaderElection is checked here, and is the program's.
+	LeaderElection configv1alpha1.LeaderElectionConfiguration `json:"leaderElection"`
+
+	// Fields without effect: one goroutine schedules pods, and the connection is flags of the program.
 	Parallelism               *int32         `json:"parallelism"`
-	LeaderElection            map[string]any `json:"leaderElection"`
 	ClientConnection          map[string]any `json:"clientConnection"`
 	EnableProfiling           *bool          `json:"enableProfiling"`
 	EnableContentionProfiling *bool          `json:"enableContentionProfiling"`
@@ -100,6 +102,7 @@ func (c *configuration) options(from External) (o Configuration, errs []error) {
 		}
 	}
 	share(field.NewPath("percentageOfNodesToScore"), c.PercentageOfNodesToScore)
+	errs = append(errs, checkElection(field.NewPath("leaderElection"), c.LeaderElection)...)
 
 	if len(c.Profiles) == 0 {
 		c.Profiles = []profileConfig{{}}

@@ -9,7 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	componentconfig "k8s.io/component-base/config"
 	configv1alpha1 "k8s.io/component-base/config/v1alpha1"
+	"k8s.io/component-base/config/validation"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -77,6 +80,21 @@ func completeElection(e *configv1alpha1.LeaderElectionConfiguration) {
 			field.Duration = usual
 		}
 	}
+}
+
+// checkElection checks the leader election of a configuration that leaves out defaults.
+func checkElection(path *field.Path, e configv1alpha1.LeaderElectionConfiguration) (errs []error) {
+	completeElection(&e)
+	for _, err := range validation.ValidateLeaderElectionConfiguration(&componentconfig.LeaderElectionConfiguration{
+		LeaderElect: *e.LeaderElect, LeaseDuration: e.LeaseDuration, RenewDeadline: e.RenewDeadline, RetryPeriod: e.RetryPeriod,
+		ResourceLock: e.ResourceLock, ResourceName: e.ResourceName, ResourceNamespace: e.ResourceNamespace,
+	}, path) {
+		errs = append(errs, err)
+	}
+	if *e.LeaderElect && e.ResourceLock != "leases" {
+		errs = append(errs, field.Invalid(path.Child("resourceLock"), e.ResourceLock, `resourceLock value must be "leases"`))
+	}
+	return errs
 }
 
 // completeProfile adds the default plugins and their arguments.

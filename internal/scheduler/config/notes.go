@@ -28,7 +28,7 @@ func (c *configuration) notes() (notes []string) {
 		set  bool
 	}{
 		{"parallelism", c.Parallelism != nil}, {"delayCacheUntilActive", c.DelayCacheUntilActive},
-		{"leaderElection", c.LeaderElection != nil}, {"clientConnection", c.ClientConnection != nil},
+		{"clientConnection", c.ClientConnection != nil},
 		{"enableProfiling", c.EnableProfiling != nil}, {"enableContentionProfiling", c.EnableContentionProfiling != nil},
 	} {
 		if f.set {
