@@ -8,8 +8,8 @@
 // KubeSchedulerConfiguration of the test. The scheduler in the test's process is made as usual but does not run: its cache
 // and queue only follow the API server, and the test may read them.
 //
-// tests.txt names all tests of these packages. Those marked + must pass; the others are marked by what they need and a
-// scheduler in another process cannot give: see the head of the file.
+// tests.txt names all tests of these packages. Those marked + must pass; the others are marked by a need that a
+// scheduler in another process cannot meet: see the head of the file.
 //
 // $FAIRLEAD_INTEGRATION_SCHEDULER=upstream lets Kubernetes' scheduler run on our API server, and all tests with it.
 package integration

@@ -41,7 +41,7 @@ func TestIntegration(t *testing.T) {
 	}
 }
 
-// results runs a test program and returns what became of each of its tests: pass, fail or skip.
+// results runs a test program and returns the outcome of each of its tests: pass, fail or skip.
 func results(t *testing.T, env []string, program string, tests map[string]byte) map[string]outcome {
 	t.Helper()
 	args := []string{"tool", "test2json", "-t", program, "-test.v=test2json", "-test.timeout=40m"}
@@ -85,7 +85,7 @@ func results(t *testing.T, env []string, program string, tests map[string]byte) 
 	return all
 }
 
-// outcome is what became of a test.
+// outcome is that of one test.
 type outcome struct{ action, said string }
 
 // compare reports the tests whose outcome is not that of tests.txt, and counts the others.

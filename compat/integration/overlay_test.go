@@ -45,13 +45,13 @@ var changes = map[string][][2]string{
 		// A test that our scheduler cannot run says so.
 		{"\ttCtx.ExpectNoError(err, \"creating scheduler\")\n", "\ttCtx.ExpectNoError(err, \"creating scheduler\")\n\tsched.For(tCtx)\n"},
 		{"\t\tt.Fatalf(\"Couldn't create scheduler: %v\", err)\n\t}\n", "\t\tt.Fatalf(\"Couldn't create scheduler: %v\", err)\n\t}\n\ttestCtx.Scheduler.For(t)\n"},
-		// What the scheduler knows, our scheduler must know too.
+		// Nodes that the scheduler knows, our scheduler must know too.
 		{"return sched.Cache.NodeCount() >= nodeCount, nil", "return sched.HasNodes(ctx, nodeCount), nil"},
 	},
 }
 
 // layOut makes Kubernetes' sources with our changes known to the go command, and returns the arguments of go test for it.
-// The folder stays, for the go command caches what it compiles by the path of the sources.
+// The folder stays, because the go command caches compiled packages by the path of the sources.
 func layOut(t *testing.T) []string {
 	t.Helper()
 	cache, err := os.UserCacheDir()

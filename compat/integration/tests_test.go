@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// reasons are what the tests with a mark need.
+// reasons are the needs of the tests with a mark.
 var reasons = map[byte]string{
 	'i': "the scheduler in its own process",
 	'g': "a feature gate that Fairlead does not switch",
-	'x': "what Fairlead lacks",
+	'x': "a feature that Fairlead lacks",
 }
 
 // readTests returns the marks of the tests in tests.txt, by package and name.
