@@ -1,6 +1,7 @@
 # `make help` lists what there is.
-# TEST runs the tests; .ci/run has its own.
+# TEST runs the tests, and VET checks the code; .ci/run has its own.
 TEST = go test
+VET = go vet
 .DEFAULT_GOAL := help
 .PHONY: help build test purego e2e race race-all bench bench-client attack soak clients languages page testcluster schedulerplugins intree compat realnode conformance integration suites autoscalers docs release cross types ci
 
@@ -48,14 +49,14 @@ soak: ## the long tests: hundreds of crashes, lost members, storms
 	cd e2e && go test -tags soak -timeout 60m -count=1 ./etcd ./etcdserver ./controlplane
 
 clients: ## programs that people use, kubectl and Helm, against our server
-	cd clients && go vet ./... && $(TEST) -count=1 ./...
+	cd clients && $(VET) ./... && $(TEST) -count=1 ./...
 
 schedulerplugins: ## the module fairlead.dev/schedulerplugins, and its example
 	cd schedulerplugins && $(TEST) ./...
 	cd examples/schedulerplugin && $(TEST) ./...
 
 intree: ## kube-scheduler's own plugins in our scheduler (compiles them: minutes)
-	cd schedulerplugins/intree && go vet ./... && $(TEST) -count=1 ./...
+	cd schedulerplugins/intree && $(VET) ./... && $(TEST) -count=1 ./...
 
 languages: ## the examples in other languages, with the built program
 	go build -o bin/ ./cmd/fairlead
@@ -63,7 +64,7 @@ languages: ## the examples in other languages, with the built program
 	cd examples/languages/node && npm ci --no-fund --no-audit && FAIRLEAD_BINARY=$(CURDIR)/bin/fairlead npm test
 
 page: ## the page at /ui in headless Chromium
-	cd clients/browser && npm ci --no-fund --no-audit && go vet -mod=mod ./... && $(TEST) -mod=mod -count=1 ./...
+	cd clients/browser && npm ci --no-fund --no-audit && $(VET) -mod=mod ./... && $(TEST) -mod=mod -count=1 ./...
 
 compat: ## our clients against upstream's kube-apiserver and etcd (builds both: minutes)
 	cd compat && go test -count=1 -timeout 60m -parallel 48 -v ./...
