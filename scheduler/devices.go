@@ -8,7 +8,6 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/dynamic-resource-allocation/structured"
 
-	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
 
@@ -76,8 +75,7 @@ func (s *loop) modelDevices(env controller.Env) {
 		env.Recorder.Act(slice, nil, corev1.EventTypeWarning, reason, "Allocating", "%s", message)
 	}
 	model.Writer = &devices.Writer{
-		Claims: client.For[*resourcev1.ResourceClaim](env.Client),
-		Pods:   s.pods,
+		Client: env.Client,
 		Wrote:  func(c *resourcev1.ResourceClaim) { s.send(func() { s.setClaim(c) }) },
 		Event: func(pod *corev1.Pod, reason, note string) {
 			s.profiles[pod.Spec.SchedulerName].events.Act(pod, nil, corev1.EventTypeNormal, reason, "Scheduling", "%s", note)

@@ -15,11 +15,7 @@ import (
 const serverUser = "system:apiserver"
 
 // ownWrites are the writes of admission plugins and authenticators, over the wire in memory, as the server's own user.
-type ownWrites struct {
-	quotas     client.Resource[*corev1.ResourceQuota]
-	namespaces client.Resource[*corev1.Namespace]
-	secrets    client.Resource[*corev1.Secret]
-}
+type ownWrites struct{ c *client.Client }
 
 // ownClient returns a client of the server's own user. Its user agent makes kube-apiserver the manager of what it writes.
 func ownClient(s *server.Server) (*client.Client, error) {
@@ -31,20 +27,17 @@ func ownClient(s *server.Server) (*client.Client, error) {
 
 func newOwnWrites(s *server.Server) (ownWrites, error) {
 	c, err := ownClient(s)
-	if err != nil {
-		return ownWrites{}, err
-	}
-	return ownWrites{client.For[*corev1.ResourceQuota](c), client.For[*corev1.Namespace](c), client.For[*corev1.Secret](c).MetadataOnly()}, nil
+	return ownWrites{c}, err
 }
 
 // UpdateStatus implements admission.QuotaWriter.
 func (w ownWrites) UpdateStatus(ctx context.Context, changed *corev1.ResourceQuota) error {
-	_, err := w.quotas.Namespace(changed.Namespace).UpdateStatus(ctx, changed)
+	_, err := client.For[*corev1.ResourceQuota](w.c).Namespace(changed.Namespace).UpdateStatus(ctx, changed)
 	return err
 }
 
 // CreateNamespace implements admission.NamespaceCreator.
 func (w ownWrites) CreateNamespace(ctx context.Context, name string) error {
-	_, err := w.namespaces.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	_, err := client.For[*corev1.Namespace](w.c).Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	return err
 }

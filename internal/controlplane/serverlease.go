@@ -61,7 +61,7 @@ func hostname() string {
 // without deleting theirs. The names, times and fields are kube-apiserver's. All goes over the wire in memory, so that it is
 // admitted and recorded as the requests of others.
 type serverLease struct {
-	leases client.Resource[*coordinationv1.Lease]
+	c      *client.Client
 	log    *slog.Logger
 	name   string
 	holder string
@@ -79,6 +79,10 @@ type serverLease struct {
 	done chan struct{}
 }
 
+func systemLeases(c *client.Client) client.Resource[*coordinationv1.Lease] {
+	return client.For[*coordinationv1.Lease](c).Namespace(metav1.NamespaceSystem)
+}
+
 // keepLease starts to keep the server's Lease, unless its gate is off.
 func (cp *ControlPlane) keepLease() error {
 	o := cp.options
@@ -90,7 +94,7 @@ func (cp *ControlPlane) keepLease() error {
 		return err
 	}
 	l := &serverLease{
-		leases: client.For[*coordinationv1.Lease](c).Namespace(metav1.NamespaceSystem), log: o.Log,
+		c: c, log: o.Log,
 		name: serverID(), every: o.pace().lease, inherited: cp.base != nil,
 		asleep: func() bool { _, _, asleep := cp.sleeper.idleState(); return asleep },
 		there:  make(chan struct{}), failed: make(chan struct{}), done: make(chan struct{}),
@@ -171,7 +175,7 @@ func wait(ctx context.Context, d time.Duration) {
 
 // remove deletes the Lease.
 func (l *serverLease) remove(ctx context.Context) {
-	if err := l.leases.Delete(ctx, l.name); err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
+	if err := systemLeases(l.c).Delete(ctx, l.name); err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
 		l.log.Warn("the API server's Lease was not deleted", "lease", l.name, "err", err)
 	}
 }
@@ -179,17 +183,18 @@ func (l *serverLease) remove(ctx context.Context) {
 // renew renews the Lease, or creates it, and returns whether it could. A Lease that another server of this machine holds
 // is renewed for that one.
 func (l *serverLease) renew(ctx context.Context) bool {
+	leases := systemLeases(l.c)
 	lease, err := l.latest, error(nil)
 	if lease == nil {
-		lease, err = l.leases.Get(ctx, l.name)
+		lease, err = leases.Get(ctx, l.name)
 	}
 	switch {
 	case apierrors.IsNotFound(err):
-		l.latest, err = l.leases.Create(ctx, l.renewed(&coordinationv1.Lease{
+		l.latest, err = leases.Create(ctx, l.renewed(&coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{Name: l.name}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &l.holder},
 		}))
 	case err == nil:
-		l.latest, err = l.leases.Update(ctx, l.renewed(lease.DeepCopy()))
+		l.latest, err = leases.Update(ctx, l.renewed(lease.DeepCopy()))
 	}
 	if err == nil {
 		return true
@@ -212,7 +217,8 @@ func (l *serverLease) renewed(lease *coordinationv1.Lease) *coordinationv1.Lease
 
 // sweep deletes the Leases of API servers that are expired, or have no time at which they do.
 func (l *serverLease) sweep(ctx context.Context) {
-	list, err := l.leases.List(ctx, metav1.ListOptions{LabelSelector: storageversion.ServerLabel + "=" + storageversion.Server})
+	leases := systemLeases(l.c)
+	list, err := leases.List(ctx, metav1.ListOptions{LabelSelector: storageversion.ServerLabel + "=" + storageversion.Server})
 	if err != nil {
 		l.log.Warn("the Leases of API servers were not read", "err", err)
 		return
@@ -223,7 +229,7 @@ func (l *serverLease) sweep(ctx context.Context) {
 			continue
 		}
 		same := metav1.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion}
-		err := l.leases.Delete(ctx, lease.Name, metav1.DeleteOptions{Preconditions: &same})
+		err := leases.Delete(ctx, lease.Name, metav1.DeleteOptions{Preconditions: &same})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			l.log.Warn("the expired Lease of an API server was not deleted", "lease", lease.Name, "err", err)
 		}

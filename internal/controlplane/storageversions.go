@@ -47,10 +47,10 @@ func newBarrier(api gates.API, rows []*resource.Resource) *barrier.Barrier {
 // A registration writes what the API server stores to StorageVersions, over the wire in memory. The rounds and attempts are
 // kube-apiserver's.
 type registration struct {
-	versions client.Resource[*internalv1alpha1.StorageVersion]
-	barrier  *barrier.Barrier
-	lease    *serverLease
-	log      *slog.Logger
+	c       *client.Client
+	barrier *barrier.Barrier
+	lease   *serverLease
+	log     *slog.Logger
 	// settled is closed after the first round, or the first failure before.
 	settled chan struct{}
 
@@ -69,7 +69,7 @@ func (cp *ControlPlane) registerVersions(ctx context.Context) error {
 		return err
 	}
 	r := &registration{
-		versions: client.For[*internalv1alpha1.StorageVersion](c), barrier: cp.barrier, lease: cp.lease, log: cp.options.Log,
+		c: c, barrier: cp.barrier, lease: cp.lease, log: cp.options.Log,
 		settled: make(chan struct{}), done: make(chan struct{}),
 	}
 	running, stop := context.WithCancel(context.Background())
@@ -165,9 +165,10 @@ func (r *registration) register(ctx context.Context, report *barrier.Report) (er
 
 // write writes the report of the server to a StorageVersion.
 func (r *registration) write(ctx context.Context, report *barrier.Report) error {
-	v, err := r.versions.Get(ctx, report.Name())
+	versions := client.For[*internalv1alpha1.StorageVersion](r.c)
+	v, err := versions.Get(ctx, report.Name())
 	if apierrors.IsNotFound(err) {
-		v, err = r.versions.Create(ctx, &internalv1alpha1.StorageVersion{ObjectMeta: metav1.ObjectMeta{Name: report.Name()}})
+		v, err = versions.Create(ctx, &internalv1alpha1.StorageVersion{ObjectMeta: metav1.ObjectMeta{Name: report.Name()}})
 	}
 	if meta.IsNoMatchError(err) {
 		return apierrors.NewGenericServerResponse(http.StatusNotFound, "post", storageVersions.GroupResource(), "", "", 0, true)
@@ -186,6 +187,6 @@ func (r *registration) write(ctx context.Context, report *barrier.Report) error 
 		*servers = append(*servers, entry)
 	}
 	storageversion.Summarize(v, time.Now())
-	_, err = r.versions.UpdateStatus(ctx, v)
+	_, err = versions.UpdateStatus(ctx, v)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
@@ -61,7 +62,7 @@ func (s tokenUses) stored(ctx context.Context, u token.SecretUse) {
 	if last := u.Secret.Labels[lastUsed]; last == today || last == tomorrow {
 		return
 	}
-	_, err := s.writes.secrets.Namespace(u.Secret.Namespace).Patch(ctx, u.Secret.Name, client.MergePatch(metav1.PartialObjectMetadata{
+	_, err := client.For[*corev1.Secret](s.writes.c).MetadataOnly().Namespace(u.Secret.Namespace).Patch(ctx, u.Secret.Name, client.MergePatch(metav1.PartialObjectMetadata{
 		ObjectMeta: metav1.ObjectMeta{UID: u.Secret.UID, Labels: map[string]string{lastUsed: today}},
 	}))
 	if err != nil {

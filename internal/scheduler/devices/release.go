@@ -14,7 +14,7 @@ import (
 
 // Unreserve removes a user, a pod or a pod group, from the reservations of a claim.
 func (w *Writer) Unreserve(ctx context.Context, user types.UID, c *resourcev1.ResourceClaim) error {
-	written, err := w.Claims.Namespace(c.Namespace).Patch(ctx, c.Name, client.StrategicPatch(map[string]any{
+	written, err := client.For[*resourcev1.ResourceClaim](w.Client).Namespace(c.Namespace).Patch(ctx, c.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{"uid": c.UID},
 		"status":   map[string]any{"reservedFor": []any{map[string]any{"$patch": "delete", "uid": user}}},
 	}).On("status"))
@@ -28,7 +28,7 @@ func (w *Writer) Unreserve(ctx context.Context, user types.UID, c *resourcev1.Re
 func (w *Writer) Deallocate(ctx context.Context, c *resourcev1.ResourceClaim) error {
 	c = c.DeepCopy()
 	c.Status = resourcev1.ResourceClaimStatus{}
-	written, err := w.Claims.Namespace(c.Namespace).UpdateStatus(ctx, c)
+	written, err := client.For[*resourcev1.ResourceClaim](w.Client).Namespace(c.Namespace).UpdateStatus(ctx, c)
 	if err == nil {
 		w.Wrote(written)
 	}
@@ -37,7 +37,7 @@ func (w *Writer) Deallocate(ctx context.Context, c *resourcev1.ResourceClaim) er
 
 // Delete deletes a claim that was made for extended resources, its finalizer first.
 func (w *Writer) Delete(ctx context.Context, c *resourcev1.ResourceClaim) error {
-	api := w.Claims.Namespace(c.Namespace)
+	api := client.For[*resourcev1.ResourceClaim](w.Client).Namespace(c.Namespace)
 	again := false
 	err := client.RetryOnConflict(ctx, func() (err error) {
 		if again {

@@ -19,8 +19,7 @@ import (
 
 // A Writer writes allocations and reservations. Its methods may be called from any goroutine.
 type Writer struct {
-	Claims client.Resource[*resourcev1.ResourceClaim]
-	Pods   client.Resource[*corev1.Pod]
+	Client *client.Client
 	// Seen has the claims as the watch shows them; Bell rings when one has changed.
 	Seen *informer.Store[*resourcev1.ResourceClaim]
 	Bell bell.Bell
@@ -33,7 +32,7 @@ type Writer struct {
 // Bind writes the allocation for a claim, unless that is nil, and reserves the claim for its user, a pod or a pod group. It
 // leaves out what another pod of the group has written already. It returns the claim as it is then.
 func (w *Writer) Bind(ctx context.Context, user resourcev1.ResourceClaimConsumerReference, c *resourcev1.ResourceClaim, a *resourcev1.AllocationResult) (*resourcev1.ResourceClaim, error) {
-	api, name := w.Claims.Namespace(c.Namespace), c.Namespace+"/"+c.Name
+	api, name := client.For[*resourcev1.ResourceClaim](w.Client).Namespace(c.Namespace), c.Namespace+"/"+c.Name
 	uid, again := c.UID, false
 	err := client.RetryOnConflict(ctx, func() (err error) {
 		if again {
@@ -87,7 +86,7 @@ func (w *Writer) Bind(ctx context.Context, user resourcev1.ResourceClaimConsumer
 
 // CreateExtended creates the claim for a pod's extended resources.
 func (w *Writer) CreateExtended(ctx context.Context, pod *corev1.Pod, spec resourcev1.ResourceClaimSpec) (*resourcev1.ResourceClaim, error) {
-	c, err := w.Claims.Namespace(pod.Namespace).Create(ctx, &resourcev1.ResourceClaim{
+	c, err := client.For[*resourcev1.ResourceClaim](w.Client).Namespace(pod.Namespace).Create(ctx, &resourcev1.ResourceClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: pod.Namespace, GenerateName: pod.Name + "-extended-resources-",
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID, Controller: ptr.To(true)}},
@@ -104,7 +103,7 @@ func (w *Writer) CreateExtended(ctx context.Context, pod *corev1.Pod, spec resou
 
 // NameExtended writes the claim for a pod's extended resources into the pod's status.
 func (w *Writer) NameExtended(ctx context.Context, pod *corev1.Pod, claim string, uses []corev1.ContainerExtendedResourceRequest) error {
-	_, err := w.Pods.Namespace(pod.Namespace).Patch(ctx, pod.Name, client.StrategicPatch(map[string]any{
+	_, err := client.For[*corev1.Pod](w.Client).Namespace(pod.Namespace).Patch(ctx, pod.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
 		"status": map[string]any{"extendedResourceClaimStatus": corev1.PodExtendedResourceClaimStatus{
 			RequestMappings: uses, ResourceClaimName: claim,
