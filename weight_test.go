@@ -12,17 +12,17 @@ import (
 // a control plane took eight seconds to compile for that alone. A field whose type is an interface or a function
 // hides the types behind it.
 var weights = map[string]int{
-	"client.Client":                      80,
-	"client.Recorder":                    90,
-	"controller.Env":                     90,
-	"informer.Set":                       80,
+	"client.Client":                      70,
+	"client.Recorder":                    70,
+	"controller.Env":                     70,
+	"informer.Set":                       70,
 	"server.Server":                      320,
-	"scheduler.Options":                  340,
+	"scheduler.Options":                  220,
 	"scheduler.Scheduler":                0,
-	"testenv.Env":                        350,
-	"testenv.Options":                    340,
-	"internal/controlplane.ControlPlane": 1200,
-	"internal/controlplane.Options":      1200,
+	"testenv.Env":                        220,
+	"testenv.Options":                    220,
+	"internal/controlplane.ControlPlane": 900,
+	"internal/controlplane.Options":      900,
 }
 
 // TestWeights checks the weights.
