@@ -151,6 +151,19 @@ profiles:
 	}
 }
 
+// TestOnlyScore leaves one score of a profile by the points of scores: ImageLocality has no preScore, so that it is not disabled there.
+func TestOnlyScore(t *testing.T) {
+	for name, want := range map[string]int{"ImageLocality": 1, "NodeAffinity": 0} {
+		o, err := Load([]byte(header+`profiles: [{plugins: {preScore: {disabled: [{name: '*'}]}, score: {disabled: [{name: '*'}], enabled: [{name: `+name+`, weight: 1}]}}}]`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Profiles[0].Scores; len(got) != want {
+			t.Errorf("%s: %d scores, want %d", name, len(got), want)
+		}
+	}
+}
+
 func TestBadConfig(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"another kind", "apiVersion: v1\nkind: Pod\n", `no kind "Pod" is registered for version "v1"`},

@@ -62,7 +62,7 @@ func (s *pluginSet) enabled(name string) (pluginRef, bool) {
 }
 
 // newProfile makes the profile of c. Each filter includes its PreFilter, so disabling one of
-// preFilter and filter disables both; likewise preScore and score.
+// preFilter and filter disables both; likewise preScore and score, of plugins that have both.
 func newProfile(c profileConfig, args *plugins.Args, from External) (framework.Profile, error) {
 	sets, name := &c.Plugins, ""
 	if c.SchedulerName != nil {
@@ -93,8 +93,11 @@ func newProfile(c profileConfig, args *plugins.Args, from External) (framework.P
 		}
 	}
 	for _, name := range ordered(&sets.Score, all) {
-		k := plugins.Find(name)
-		if k == nil || k.Score == nil || !isOn(&sets.Score, &sets.PreScore, all, name) {
+		k, before := plugins.Find(name), &sets.PreScore
+		if !slices.Contains(plugins.Points[name], "preScore") {
+			before = nil
+		}
+		if k == nil || k.Score == nil || !isOn(&sets.Score, before, all, name) {
 			continue
 		}
 		p.Scores = append(p.Scores, framework.WeightedScore{Score: k.Score(args), Weight: weight(sets, all, name, k.Weight)})
