@@ -13,7 +13,7 @@ func TestSchedulersBeside(t *testing.T) {
 	p := launch(t, "server", "--in-memory", "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0")
 	defer p.stop()
 	p.part("nodes", "--nodes=1")
-	p.part("controllers", "--controllers=serviceaccount,rootcacertpublisher", "--leader-elect-resource-name=accounts", "--leader-elect-resource-namespace=default")
+	p.part("controllers", "--controllers=serviceaccount,nodelifecycle", "--leader-elect-resource-name=accounts", "--leader-elect-resource-namespace=default")
 	configured := func(name, election string, flags ...string) {
 		file := filepath.Join(t.TempDir(), "scheduler.yaml")
 		text := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: " + name + "}]\nleaderElection: " + election + "\n"

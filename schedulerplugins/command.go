@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/logflags"
 	"fairlead.dev/internal/partflags"
+	"fairlead.dev/scheduler"
 )
 
 // Command returns the command of a scheduler with plugins. Its flags are those of fairlead scheduler: --config has the
@@ -28,15 +29,7 @@ func Command(opts ...Option) *cobra.Command {
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var apart controlplane.Apart
 			if _, err := log.Start(cmd.ErrOrStderr()); err != nil {
-				return err
-			}
-			var err error
-			if apart.Elect, err = election.Timing(); err != nil {
-				return err
-			}
-			if apart.API, err = election.API(); err != nil {
 				return err
 			}
 			if file == "" {
@@ -45,6 +38,20 @@ func Command(opts ...Option) *cobra.Command {
 			configuration, err := os.ReadFile(file)
 			if err != nil {
 				return fmt.Errorf("--config: %w", err)
+			}
+			document, err := scheduler.CompleteConfig(configuration)
+			if err != nil {
+				return fmt.Errorf("--config: %w", err)
+			}
+			if err := election.Complete(cmd.Flags(), document); err != nil {
+				return fmt.Errorf("--config: %w", err)
+			}
+			apart := controlplane.Apart{Lease: election.Lease}
+			if apart.Elect, err = election.Timing(); err != nil {
+				return err
+			}
+			if apart.API, err = election.API(); err != nil {
+				return err
 			}
 			config, err := clientConfig(kubeconfig)
 			if err != nil {
@@ -60,7 +67,7 @@ func Command(opts ...Option) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the server (default KUBECONFIG, else ~/.kube/config, else the pod's own cluster)")
 	cmd.Flags().StringVar(&file, "config", "", "file with a KubeSchedulerConfiguration")
-	election.Register(cmd.Flags())
+	election.Register(cmd.Flags(), "kube-scheduler")
 	endpoints.Register(cmd.Flags(), 10259)
 	log.Register(cmd.Flags())
 	return cmd

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/netip"
@@ -16,7 +15,6 @@ import (
 	"fairlead.dev/scheduler"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	configv1alpha1 "k8s.io/component-base/config/v1alpha1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -96,7 +94,7 @@ func newScheduler() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := completeElection(&election, cmd.Flags(), options); err != nil {
+			if err := election.Complete(cmd.Flags(), options.Document); err != nil {
 				return err
 			}
 			apart := controlplane.Apart{Lease: election.Lease}
@@ -132,21 +130,6 @@ func newScheduler() *cobra.Command {
 
 func registerScheduling(flags *pflag.FlagSet, name string, path *string) {
 	flags.StringVar(path, name, "", "file with a KubeSchedulerConfiguration: profiles, plugins, weights and their arguments, backoff, extenders")
-}
-
-// completeElection takes the settings of the election from the configuration of o, if there is one and flags do not have them.
-func completeElection(f *partflags.Candidate, flags *pflag.FlagSet, o scheduler.Options) error {
-	if len(o.Document) == 0 {
-		return nil
-	}
-	var file struct {
-		LeaderElection configv1alpha1.LeaderElectionConfiguration `json:"leaderElection"`
-	}
-	err := json.Unmarshal(o.Document, &file)
-	if err == nil {
-		f.Complete(flags, file.LeaderElection)
-	}
-	return err
 }
 
 // loadScheduling reads the file of that flag; without one all is by default.

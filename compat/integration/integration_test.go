@@ -19,7 +19,7 @@ import (
 )
 
 // leftOut are the plugins that tests give the scheduler and that admit all pods in the tests marked +, by package.
-var leftOut = map[string]string{"scheduler/preemption": "token-filter"}
+var leftOut = map[string]string{"scheduler/preemption": "filter-plugin"}
 
 // TestIntegration runs the tests of tests.txt that are marked + and names the others.
 func TestIntegration(t *testing.T) {

@@ -1,6 +1,7 @@
 package partflags
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -38,8 +39,19 @@ const (
 	leaseNamespace = "leader-elect-resource-namespace"
 )
 
-// Complete sets the flags that were not given to the settings of a configuration file, which has all of them.
-func (f *Candidate) Complete(flags *pflag.FlagSet, of configv1alpha1.LeaderElectionConfiguration) {
+// Complete sets the flags that were not given to the settings of a configuration, in JSON and with all defaults; document is empty
+// if there is no configuration.
+func (f *Candidate) Complete(flags *pflag.FlagSet, document []byte) error {
+	if len(document) == 0 {
+		return nil
+	}
+	var file struct {
+		LeaderElection configv1alpha1.LeaderElectionConfiguration `json:"leaderElection"`
+	}
+	if err := json.Unmarshal(document, &file); err != nil {
+		return err
+	}
+	of := &file.LeaderElection
 	for name, set := range map[string]func(){
 		leaderElect:    func() { f.On = *of.LeaderElect },
 		leaseDuration:  func() { f.timing.LeaseDuration = of.LeaseDuration.Duration },
@@ -52,6 +64,7 @@ func (f *Candidate) Complete(flags *pflag.FlagSet, of configv1alpha1.LeaderElect
 			set()
 		}
 	}
+	return nil
 }
 
 // Timing returns the timing, nil if there is no election.
