@@ -43,6 +43,7 @@ func (b *fixture) story(t *testing.T, replicas int32) (made, scaled int64) {
 		t.Fatal(err)
 	}
 	b.available(t, ctx, d, replicas)
+	b.settle(t, ctx) // the history is complete
 	return made, trace.Revision(d.ResourceVersion)
 }
 
