@@ -199,7 +199,7 @@ func TestPrivileged(t *testing.T) {
 
 // TestRuntimeConfig does not serve a version that is disabled.
 func TestRuntimeConfig(t *testing.T) {
-	root := start(t, "--runtime-config=policy/v1=false")("root-token")
+	root := start(t, "--runtime-config=", "--runtime-config=policy/v1=false")("root-token")
 	if _, err := root.PolicyV1().PodDisruptionBudgets("default").List(t.Context(), metav1.ListOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a disabled version: %v", err)
 	}

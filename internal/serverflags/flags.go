@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/logflags"
 	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
 )
 
 // Flags are the values of the flags, once they are parsed.
@@ -45,7 +46,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f.network.register(set, o)
 	f.emulation.register(set)
 	registerElections(set, &o.Elections)
-	set.StringToStringVar(&f.apis, "runtime-config", nil, "API versions to serve or not, such as batch/v1=false or api/beta=true")
+	set.Var(cliflag.NewMapStringString(&f.apis), "runtime-config", "API versions to serve or not, such as batch/v1=false or api/beta=true")
 	f.limits.register(set)
 	f.http.register(set, o)
 	f.http2.register(set)
