@@ -165,6 +165,7 @@ func TestEmulationErrors(t *testing.T) {
 		"--emulation-forward-compatible":                                      "cannot be set to true if the emulation version is the same as the binary version",
 		"--runtime-config-emulation-forward-compatible":                       "cannot be set to true if the emulation version is the same as the binary version",
 		"--emulated-version=1.33 --runtime-config=resource.k8s.io/v1=true":    "cannot enable version resource.k8s.io/v1 in runtime-config because all the resources have been introduced after the current version 1.33",
+		"--runtime-config=api/all":                                            "invalid value of api/all=",
 		"--feature-gates=Nonsense=true":                                       "unrecognized feature gate: Nonsense",
 		"--feature-gates=WatchList":                                           "missing bool value for WatchList",
 		"--feature-gates=WatchList=perhaps":                                   "invalid value of WatchList=perhaps",

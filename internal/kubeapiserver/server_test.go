@@ -197,9 +197,12 @@ func TestPrivileged(t *testing.T) {
 	}
 }
 
-// TestRuntimeConfig does not serve a version that is disabled.
+// TestRuntimeConfig does not serve a version that is disabled, and serves one that is named without a value.
 func TestRuntimeConfig(t *testing.T) {
-	root := start(t, "--runtime-config=", "--runtime-config=policy/v1=false")("root-token")
+	root := start(t, "--runtime-config=", "--runtime-config=policy/v1=false,", "--runtime-config=storagemigration.k8s.io/v1beta1")("root-token")
+	if _, err := root.StoragemigrationV1beta1().StorageVersionMigrations().List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Errorf("a version without a value: %v", err)
+	}
 	if _, err := root.PolicyV1().PodDisruptionBudgets("default").List(t.Context(), metav1.ListOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a disabled version: %v", err)
 	}

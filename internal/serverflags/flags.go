@@ -21,7 +21,7 @@ type Flags struct {
 	admission      plugins
 	network        network
 	emulation      emulation
-	apis           map[string]string
+	apis           cliflag.ConfigurationMap
 	limits         limits
 	http           httpFlags
 	http2          http2
@@ -33,7 +33,7 @@ type Flags struct {
 // Register registers the flags. Some set the options directly, the others when Complete is called. The options hold
 // the defaults.
 func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
-	f := &Flags{}
+	f := &Flags{apis: cliflag.ConfigurationMap{}}
 	registerEtcd(set, &o.Etcd, &f.overrides)
 	registerEncryption(set, &o.Encryption)
 	f.serving.Register(set, &o.Serving)
@@ -46,7 +46,7 @@ func Register(set *pflag.FlagSet, o *controlplane.Options) *Flags {
 	f.network.register(set, o)
 	f.emulation.register(set)
 	registerElections(set, &o.Elections)
-	set.Var(cliflag.NewMapStringString(&f.apis), "runtime-config", "API versions to serve or not, such as batch/v1=false or api/beta=true")
+	set.Var(&f.apis, "runtime-config", "API versions to serve or not, such as batch/v1=false or api/beta=true")
 	f.limits.register(set)
 	f.http.register(set, o)
 	f.http2.register(set)

@@ -36,13 +36,14 @@ func disabledAPIs(config map[string]string, api gates.API) (disabled []schema.Gr
 	on := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		text := config[key]
-		if text == "" {
+		_, class := apiClasses[key]
+		if text == "" && !class {
 			text = "true"
 		}
 		if on[key], err = strconv.ParseBool(text); err != nil {
 			return nil, fmt.Errorf("--runtime-config: invalid value of %s=%s", key, text)
 		}
-		if _, class := apiClasses[key]; class {
+		if class {
 			continue
 		}
 		if onRequest(key) {
