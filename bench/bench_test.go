@@ -103,7 +103,7 @@ func TestParse(t *testing.T) {
 	if names := fmt.Sprint(o.loads[0].name, " ", o.loads[1].name); names != "create get" {
 		t.Errorf("loads in the order %s", names)
 	}
-	for _, bad := range []string{"-loads x", "-against y", "-pods 150", "-pods 100 -nodes 200", "-replicas 10 -rolled 20", "-beats 10", "-claims 1601", "-rounds 0", "-o xml", "more"} {
+	for _, bad := range []string{"-loads x", "-against y", "-pods 150", "-pods 100 -nodes 200", "-replicas 10 -rolled 20", "-beats 10", "-claims 1601", "-rounds 0", "-o xml", "-svg x", "-minutes 0", "more"} {
 		if _, err := parse(strings.Fields(bad)); err == nil || errors.Is(err, flag.ErrHelp) {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -36,14 +36,19 @@ func TestCurveIsDrawn(t *testing.T) {
 			t.Errorf("%s is missing in\n%s\n%s", want, &table, drawn)
 		}
 	}
-	for d := xml.NewDecoder(bytes.NewReader(drawn)); ; {
+	checkXML(t, drawn)
+	if !strings.Contains(string(drawn), ">2.00M<") || !strings.Contains(string(drawn), ">1k<") {
+		t.Error("the sizes are not below the axis")
+	}
+}
+
+func checkXML(t *testing.T, text []byte) {
+	t.Helper()
+	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
 		if _, err := d.Token(); err == io.EOF {
-			break
+			return
 		} else if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if !strings.Contains(string(drawn), ">2.00M<") || !strings.Contains(string(drawn), ">1k<") {
-		t.Error("the sizes are not below the axis")
 	}
 }

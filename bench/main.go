@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -27,7 +28,7 @@ type options struct {
 	bin    binaries
 	sizes  sizes
 	layout layout
-	// curve are the sizes of one growing control plane, in pods, in place of the loads; svg is where it is drawn.
+	// curve are the sizes of one growing control plane, in pods, in place of the loads; svg is where that, or the load mixed, is drawn.
 	curve []int
 	svg   string
 }
@@ -68,7 +69,7 @@ func parse(args []string) (*options, error) {
 	f.IntVar(&o.layout.Servers, "servers", 1, "API servers of each kind, on the etcd of -members")
 	f.IntVar(&o.layout.Members, "members", 0, "etcd members below the API servers; 0: Fairlead has its own store, and kube-apiserver an etcd of one member")
 	curve := f.String("curve", "", "in place of loads: grow one control plane of Fairlead to these numbers of pods, such as 1000,10000,100000, and measure it at each")
-	f.StringVar(&o.svg, "svg", "", "file to draw the curve in (default none)")
+	f.StringVar(&o.svg, "svg", "", "file to draw the curve or the load mixed in (default none)")
 	o.bin.register(f)
 	o.sizes.register(f)
 	if err := f.Parse(args); err != nil {
@@ -86,9 +87,6 @@ func parse(args []string) (*options, error) {
 	if o.output != "table" && o.output != "json" {
 		return nil, fmt.Errorf("-o %s: want table or json", o.output)
 	}
-	if o.svg != "" && *curve == "" {
-		return nil, errors.New("-svg needs -curve")
-	}
 	if o.rounds < 1 {
 		return nil, fmt.Errorf("-rounds %d: want 1 or more", o.rounds)
 	}
@@ -100,6 +98,9 @@ func parse(args []string) (*options, error) {
 	}
 	if o.loads, err = selectLoads(*names); err != nil {
 		return nil, err
+	}
+	if o.svg != "" && o.curve == nil && !slices.ContainsFunc(o.loads, func(l load) bool { return l.name == "mixed" }) {
+		return nil, errors.New("-svg needs -curve or -loads mixed")
 	}
 	if err := o.layout.check(o.loads); err != nil {
 		return nil, err
@@ -142,6 +143,11 @@ func run(ctx context.Context, o *options) error {
 	r.finish()
 	if err := r.print(o.output); err != nil {
 		return err
+	}
+	if o.svg != "" {
+		if err := drawMixed(o.svg, r); err != nil {
+			return err
+		}
 	}
 	if n := len(r.Failures); n > 0 {
 		return fmt.Errorf("%d loads failed", n)

@@ -23,6 +23,8 @@ type report struct {
 	Peers   []string       `json:"servers"`
 	Pod     map[string]int `json:"podBytes"` // a pod as served
 	Rows    []*line        `json:"rows"`
+	// Windows are those of the load mixed, by server, of the last round.
+	Windows map[string][]window `json:"windows,omitempty"`
 	// Failures have no figures.
 	Failures []failure `json:"failures"`
 }
@@ -66,7 +68,7 @@ func newReport(o *options, dir string) *report {
 			CPUs: runtime.NumCPU(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 			Filesystem: filesystem(dir), LoadBefore: loadAverage(),
 		},
-		Sizes: o.sizes, Layout: o.layout, Rounds: o.rounds, Pod: map[string]int{},
+		Sizes: o.sizes, Layout: o.layout, Rounds: o.rounds, Pod: map[string]int{}, Windows: map[string][]window{},
 	}
 	for _, p := range o.peers {
 		r.Peers = append(r.Peers, p.name)
@@ -106,6 +108,9 @@ func (r *report) fail(peer string, round int, load string, err error) {
 func (r *report) note(peer string, b *bench) {
 	if n := b.podBytes.Load(); n > 0 {
 		r.Pod[peer] = int(n)
+	}
+	if b.windows != nil {
+		r.Windows[peer] = b.windows
 	}
 }
 

@@ -73,6 +73,14 @@ var rows = []row{
 	{"crowd-proto-get", crowded("LISTs in protobuf", "a get meanwhile, p50"), millis, 0, 0},
 	{"crowd-watchlist", crowded("WatchLists", "memory grows by, each"), kilobytes, 0, 0},
 	{"crowd-watchlist-get", crowded("WatchLists", "a get meanwhile, p50"), millis, 0, 0},
+	{"mixed-p50", mixture("p50"), millis, 0, 0},
+	{"mixed-p99", mixture("p99"), millis, 0, 0},
+	{"mixed-p999", mixture("p99.9"), millis, 0, 50},
+	{"mixed-most", mixture("the longest"), millis, 0, 0},
+	{"mixed-storm-p50", stormy("p50"), millis, 0, 0},
+	{"mixed-storm-p99", stormy("p99"), millis, 0, 0},
+	{"mixed-storm-p999", stormy("p99.9"), millis, 0, 50},
+	{"mixed-storm-most", stormy("the longest"), millis, 0, 0},
 	{"replicas-bound", deployed("until all are bound"), seconds, 7.1 / 0.7, 0.7},
 	{"replicas-running", deployed("until all run"), seconds, 0, 1},
 	{"replicas-cpu", deployed("CPU of a pod"), micros, 4600.0 / 400, 400},
@@ -126,6 +134,16 @@ func fan(what string) func(*sizes) string {
 
 func crowded(of, what string) func(*sizes) string {
 	return func(s *sizes) string { return fmt.Sprintf("%d %s of %d pods at once: %s", s.Crowd, of, s.Pods, what) }
+}
+
+func mixture(what string) func(*sizes) string {
+	return func(s *sizes) string { return fmt.Sprintf("%d small requests a second: %s", s.Rate, what) }
+}
+
+func stormy(what string) func(*sizes) string {
+	return func(s *sizes) string {
+		return fmt.Sprintf("... while %d clients list all %d pods: %s", stormClients, s.Pods, what)
+	}
 }
 
 func deployed(what string) func(*sizes) string {

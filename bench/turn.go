@@ -40,6 +40,8 @@ type bench struct {
 	stored time.Duration
 	// deployed is how many replicas the Deployment of the loads has; 0: it is not there.
 	deployed int
+	// windows are those of the load mixed.
+	windows []window
 }
 
 // figure is one measured value of a load.
@@ -118,8 +120,11 @@ func turn(ctx context.Context, o *options, p peer, a act, dir string, round int,
 
 func (b *bench) bounded(ctx context.Context, l load) ([]figure, error) {
 	patience := loadTimeout
-	if l.nodes != nil {
+	switch {
+	case l.nodes != nil:
 		patience = clusterTimeout
+	case l.name == "mixed":
+		patience += time.Duration(b.Minutes) * time.Minute
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
