@@ -28,12 +28,16 @@ func (p *process) nodeNames() string {
 // TestNodesScale scales the nodes of a running server up and down, adds some of another kind, and starts the server again.
 func TestNodesScale(t *testing.T) {
 	dir := t.TempDir()
-	p := up(t, dir, "--nodes=2")
+	p := up(t, dir, "--nodes=2", "--node-zones=a,b")
 	p.settled()
 	expect(t, "nodes scale 4", p.scale("4"), "4 simulated: ")
 	p.kubectl("create", "deployment", "web", "--image=nginx", "--replicas=8")
 	p.kubectl("rollout", "status", "deployment/web", "--timeout="+patience.String())
 	expect(t, "pods", p.kubectl("get", "pods", "-o", "wide"), "node-4")
+	const zones = `jsonpath={.items[*].metadata.labels.topology\.kubernetes\.io/zone}`
+	if got := p.kubectl("get", "nodes", "-o", zones); strings.TrimSpace(got) != "a b a b" {
+		t.Errorf("zones of four nodes: %q", got)
+	}
 	expect(t, "nodes scale 1", p.scale("1"), "1 simulated: 0 created, 3 deleted")
 	template := filepath.Join(t.TempDir(), "gpu.yaml")
 	if err := os.WriteFile(template, []byte("metadata: {labels: {kind: gpu}}\nstatus: {capacity: {example.com/gpu: 8}}\n"), 0o644); err != nil {
@@ -57,6 +61,18 @@ func TestNodesScale(t *testing.T) {
 		t.Errorf("nodes after the restart: %s", got)
 	}
 	p.stop()
+}
+
+// TestNodeZonesRefused checks the errors of --node-zones.
+func TestNodeZonesRefused(t *testing.T) {
+	template := writeFile(t, "metadata: {labels: {topology.kubernetes.io/zone: c}}\n")
+	for args, want := range map[string]string{
+		"--node-zones=a,,b":                          "a zone is empty",
+		"--node-zones=a,b/c":                         `"b/c" is not the value of a label`,
+		"--node-zones=a --node-template=" + template: "the template has the label topology.kubernetes.io/zone",
+	} {
+		expect(t, args, refused(t, 2, append([]string{"up", "--in-memory"}, strings.Fields(args)...)...), want)
+	}
 }
 
 // TestNodesScaleRefused checks the errors of wrong arguments, of a node that is not simulated, and of nodes that no process

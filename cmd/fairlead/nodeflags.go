@@ -12,12 +12,14 @@ import (
 	"fairlead.dev/node"
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // nodeFlags configure the simulated nodes.
 type nodeFlags struct {
 	capacity map[string]string
 	template string
+	zones    []string
 	images   string
 	devices  string
 	kinds    []string
@@ -40,6 +42,7 @@ func (f *nodeFlags) register(flags *pflag.FlagSet) {
 		"simulate each Node that is applied with the annotation kwok.x-k8s.io/node=fake or fairlead.dev/simulated=true (default true unless --nodes=0 without --node-groups)")
 	flags.StringVar(&f.images, "images", "", "file with ImageBehaviors: how long containers of images are pulled, start and run, how they end, and what they use")
 	flags.StringVar(&f.template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo, images) of each simulated node; further documents may be its KubeletConfiguration and its Machine (docs/nodes.md)")
+	flags.StringSliceVar(&f.zones, "node-zones", nil, "zones of the simulated nodes, in turn, such as zone-a,zone-b: their label topology.kubernetes.io/zone")
 	flags.StringVar(&f.devices, "devices", "", "file with the devices, such as GPUs, that simulated nodes publish in ResourceSlices: models, counts, partitions and failures (docs/devices.md)")
 	flags.StringVar(&f.groups.file, "node-groups", "", "file with the node groups that Cluster Autoscaler scales: templates, sizes, prices, delays, stock and failures of simulated nodes (docs/nodegroups.md)")
 	flags.StringVar(&f.groups.address, "node-groups-address", nodegroups.DefaultAddress, "address at which Cluster Autoscaler's external gRPC provider reaches the node groups")
@@ -111,6 +114,22 @@ func (f *nodeFlags) load() (corev1.ResourceList, *corev1.Node, error) {
 		return nil, nil, usageError{fmt.Errorf("--node-template: %w", err)}
 	}
 	return capacity, template, nil
+}
+
+// loadZones returns the zones of the nodes, whose template is given.
+func (f *nodeFlags) loadZones(template *corev1.Node) ([]string, error) {
+	for _, zone := range f.zones {
+		if zone == "" {
+			return nil, usageError{errors.New("--node-zones: a zone is empty")}
+		}
+		if errs := validation.IsValidLabelValue(zone); errs != nil {
+			return nil, usageError{fmt.Errorf("--node-zones: %q is not the value of a label: %s", zone, errs[0])}
+		}
+	}
+	if template != nil && template.Labels[corev1.LabelTopologyZone] != "" && len(f.zones) > 0 {
+		return nil, usageError{fmt.Errorf("--node-zones: the template has the label %s", corev1.LabelTopologyZone)}
+	}
+	return f.zones, nil
 }
 
 // adopts returns the value of --adopt-nodes; nil for the default.

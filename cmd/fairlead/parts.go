@@ -208,6 +208,9 @@ func newNodes() *cobra.Command {
 			if o.Capacity, o.Template, err = made.load(); err != nil {
 				return err
 			}
+			if o.Zones, err = made.loadZones(o.Template); err != nil {
+				return err
+			}
 			if o.Devices, err = made.loadDevices(); err != nil {
 				return err
 			}

@@ -123,6 +123,9 @@ func newUp() *cobra.Command {
 			if f.options.NodeCapacity, f.options.NodeTemplate, err = made.load(); err != nil {
 				return err
 			}
+			if f.options.NodeZones, err = made.loadZones(f.options.NodeTemplate); err != nil {
+				return err
+			}
 			if f.options.Devices, err = made.loadDevices(); err != nil {
 				return err
 			}

@@ -28,8 +28,6 @@ var reasons = map[byte]string{
 	'a': "an API server in a pod",
 	't': "a pod that can be seen terminating",
 	'p': "a cloud provider",
-	'x': "what this server lacks",
-	'z': "nodes in several zones",
 }
 
 // TestConformance runs all specs on real nodes, if this machine can have them, and else those
@@ -57,10 +55,11 @@ func TestConformance(t *testing.T) {
 	onSimulatedNodes(t, passing(t, specs))
 }
 
-// controlPlaneFlags turn on the feature gates and API versions of the specs in controlplane.txt.
+// controlPlaneFlags turn on the feature gates and API versions of the specs in controlplane.txt, and divide the nodes among zones.
 var controlPlaneFlags = []string{
 	"--feature-gates=CoordinatedLeaderElection=true,DRAPartitionableDevicesType=true,DRAResourcePoolStatus=true,DRAWorkloadResourceClaims=true,GenericWorkload=true,StorageVersionAPI=true",
 	"--runtime-config=api/all=true",
+	"--nodes=6", "--node-zones=zone-a,zone-b",
 }
 
 // TestControlPlane runs specs that are not conformance tests, on simulated nodes, with the feature gates that they are of.

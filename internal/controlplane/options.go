@@ -161,9 +161,10 @@ type Options struct {
 	AdoptNodes *bool
 	// NodeGroups are the node groups of an autoscaler, whose Nodes must be adopted; optional.
 	NodeGroups *nodegroups.Options
-	// NodeCapacity and NodeTemplate describe the nodes; see node.Options.
+	// NodeCapacity, NodeTemplate and NodeZones describe the nodes; see node.Options.
 	NodeCapacity corev1.ResourceList
 	NodeTemplate *corev1.Node
+	NodeZones    []string
 	// Devices are the devices of the nodes; see node.Options.
 	Devices *node.Devices
 	// Definitions define the stages of the nodes and their pods, and the kubelets' answers.
@@ -277,8 +278,8 @@ func (o Options) adopts() bool { return ptr.Deref(o.AdoptNodes, o.Nodes > 0 || o
 // nodes returns the options of the nodes.
 func (o Options) nodes() node.Options {
 	return node.Options{
-		Count: o.Nodes, Adopt: o.adopts(), Capacity: o.NodeCapacity, Template: o.NodeTemplate, Devices: o.Devices, RareHeartbeats: o.pace().rareHeartbeats,
-		GroupClaims: hasGroupClaims(o.API), Definitions: o.Definitions, Kinds: o.Kinds, PodCIDR: o.simulatedPods(), Families: o.Access.families(),
+		Count: o.Nodes, Adopt: o.adopts(), Capacity: o.NodeCapacity, Template: o.NodeTemplate, Zones: o.NodeZones, Devices: o.Devices,
+		RareHeartbeats: o.pace().rareHeartbeats, GroupClaims: hasGroupClaims(o.API), Definitions: o.Definitions, Kinds: o.Kinds, PodCIDR: o.simulatedPods(), Families: o.Access.families(),
 	}
 }
 
