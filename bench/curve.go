@@ -22,7 +22,7 @@ const (
 	rest = 40 * time.Second
 )
 
-// point is what a control plane costs at one size.
+// point has the costs of a control plane at one size.
 type point struct {
 	Pods          int     `json:"pods"`
 	Nodes         int     `json:"nodes"`

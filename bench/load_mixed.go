@@ -22,7 +22,7 @@ const (
 	mixedPatience = 30 * time.Second
 )
 
-// window is what small requests took in a stretch of time, in milliseconds.
+// window has the times that small requests took in a part of the load, in milliseconds.
 type window struct {
 	Minute float64 `json:"minute"` // of its end
 	Storm  bool    `json:"storm"`  // whether lists of all pods were read meanwhile
@@ -33,8 +33,8 @@ type window struct {
 }
 
 // mixed makes small requests at a steady rate: of eight, one creates a pod, one deletes one, two patch, and four read.
-// What a request takes counts from when it was due, whether or not the ones before it were answered, so that a server that stands
-// still is seen to. Ten seconds of each minute have a storm: four clients list all pods again and again.
+// The time of a request counts from when it was due, even if those before it were not answered, so that a server that stands
+// still delays all requests of that time. Ten seconds of each minute have a storm: four clients list all pods again and again.
 func mixed(ctx context.Context, b *bench) ([]figure, error) {
 	m := &mix{bench: b, begin: time.Now(), took: make([]time.Duration, b.Minutes*60*b.Rate)}
 	ctx, fail := context.WithCancelCause(ctx)
