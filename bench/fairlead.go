@@ -13,7 +13,7 @@ import (
 )
 
 // startFairlead runs the store and the API server without controllers, as the other peer
-// does; or all parts, in one process; or servers on etcd. As with the other peer, requests are not limited.
+// does; or all parts, in one process; or servers on etcd. As with the other peer, requests are limited only if the layout is.
 func startFairlead(b *binaries, dir string, l layout) (*server, error) {
 	s := &server{began: time.Now()}
 	args := []string{"server"}
@@ -27,7 +27,9 @@ func startFairlead(b *binaries, dir string, l layout) (*server, error) {
 		}
 		args = append(args, "--scheduler=false", "--devices", devices)
 	}
-	args = append(args, "--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0")
+	if !l.limited {
+		args = append(args, unlimited...)
+	}
 	if l.Members > 0 {
 		processes, store, err := startEtcd(b, dir, l.Members)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // startKubeAPIServer runs etcd and kube-apiservers with
-// their defaults but for one: priority and fairness is off, and no limit in its place, so that
+// their defaults but for one: unless the layout is limited, priority and fairness is off, and no limit in its place, so that
 // no load waits in a queue or is refused, which is the cheaper way for it.
 func startKubeAPIServer(b *binaries, dir string, l layout) (*server, error) {
 	const issuer = "https://kubernetes.default.svc.cluster.local"
@@ -44,13 +44,17 @@ func startKubeAPIServer(b *binaries, dir string, l layout) (*server, error) {
 			if err != nil {
 				return nil, err
 			}
-			return startProcess(home, b.kubeAPIServer,
+			args := []string{
 				"--etcd-servers", strings.Join(store, ","), "--cert-dir", filepath.Join(home, "certs"),
 				"--bind-address", host, "--secure-port", port,
 				"--authorization-mode=RBAC", "--token-auth-file", tokens,
-				"--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0",
 				"--service-cluster-ip-range=10.96.0.0/12", "--service-account-issuer", issuer,
-				"--service-account-signing-key-file", key, "--service-account-key-file", key)
+				"--service-account-signing-key-file", key, "--service-account-key-file", key,
+			}
+			if !l.limited {
+				args = append(args, unlimited...)
+			}
+			return startProcess(home, b.kubeAPIServer, args...)
 		})
 		if err != nil {
 			return nil, err

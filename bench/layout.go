@@ -18,7 +18,12 @@ type layout struct {
 	nodes int
 	// below reports whether its scheduler is another process, and its nodes have devices.
 	below bool
+	// limited leaves the limits of requests at their defaults.
+	limited bool
 }
+
+// unlimited are the flags without which a server limits requests.
+var unlimited = []string{"--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0"}
 
 func (l layout) check(loads []load) error {
 	switch {
@@ -38,7 +43,7 @@ func (l layout) check(loads []load) error {
 }
 
 func (l layout) with(a act) layout {
-	l.nodes, l.below = a.nodes, a.below
+	l.nodes, l.below, l.limited = a.nodes, a.below, a.limited
 	return l
 }
 

@@ -16,6 +16,8 @@ type load struct {
 	asked bool
 	// below reports whether the peers are schedulers on a server of Fairlead.
 	below bool
+	// limited: the servers limit requests as they do by default.
+	limited bool
 	// nodes is how many simulated nodes it needs, and with them controllers and a
 	// scheduler; nil for a load of the API server alone.
 	nodes func(s *sizes) int
@@ -41,7 +43,7 @@ var loads = []load{
 	{name: "own-node", pods: true, run: ownNode},
 	{name: "memory", pods: true, run: memory},
 	{name: "crowd", pods: true, asked: true, run: crowd},
-	{name: "mixed", pods: true, asked: true, run: mixed},
+	{name: "mixed", pods: true, asked: true, limited: true, run: mixed},
 	{name: "replicas", nodes: hosts, run: replicas},
 	{name: "scale", nodes: hosts, run: scale},
 	{name: "rollout", nodes: hosts, run: rollout},
@@ -91,9 +93,9 @@ func selectLoads(names string) ([]load, error) {
 // act is loads that one start of a server is for: of its API alone if nodes is 0, else of
 // a whole control plane with so many nodes, or of a scheduler below one.
 type act struct {
-	nodes int
-	below bool
-	loads []load
+	nodes          int
+	below, limited bool
+	loads          []load
 }
 
 func acts(loads []load, s *sizes) (all []act) {
@@ -102,8 +104,8 @@ func acts(loads []load, s *sizes) (all []act) {
 		if l.nodes != nil {
 			nodes = l.nodes(s)
 		}
-		if n := len(all); n == 0 || all[n-1].nodes != nodes || all[n-1].below != l.below {
-			all = append(all, act{nodes: nodes, below: l.below})
+		if n := len(all); n == 0 || all[n-1].nodes != nodes || all[n-1].below != l.below || all[n-1].limited != l.limited {
+			all = append(all, act{nodes: nodes, below: l.below, limited: l.limited})
 		}
 		last := &all[len(all)-1]
 		last.loads = append(last.loads, l)
