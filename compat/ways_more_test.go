@@ -121,6 +121,7 @@ func endpointSlices(p *place) {
 	record("near", "two", both)
 	record("nobody", "none", func(s *discoveryv1.EndpointSlice) bool { return true })
 	e := see(p, "endpoints", "bare", "two", func(e *corev1.Endpoints) bool { return len(e.Subsets) == 1 && len(e.Subsets[0].Addresses) == 2 })
+	delete(e.Annotations, corev1.EndpointsLastChangeTriggerTime) // is written if the controller saw the change in one sync and not in two
 	p.saw("labels %v annotations %v", e.Labels, slices.Sorted(maps.Keys(e.Annotations)))
 	for _, a := range sortedBy(e.Subsets[0].Addresses, func(a corev1.EndpointAddress) string { return a.TargetRef.Name }) {
 		p.saw("address host %q node %v ref %s %s", a.Hostname, a.NodeName != nil, a.TargetRef.Kind, a.TargetRef.Name)

@@ -41,7 +41,8 @@ func claimsTold(p *place) {
 		p.must(p.c.StorageV1().StorageClasses().Create(p.ctx, &class, metav1.CreateOptions{}))
 	}
 	claim("byhand", "told-byhand")
-	p.event("PersistentVolumeClaim", "byhand", "ProvisioningFailed", "")
+	// The first try may come before the controller has seen the class.
+	p.event("PersistentVolumeClaim", "byhand", "ProvisioningFailed", "no volume plugin matched")
 	claim("old", "told-old")
 	p.event("PersistentVolumeClaim", "old", "ExternalProvisioning", "")
 
