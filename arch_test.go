@@ -136,6 +136,7 @@ var schedulerFloors = map[string]int{
 var storageFloors = map[string]int{
 	"datadir":    0,
 	"encryption": 0,
+	"holder":     0,
 	"leases":     0,
 	"mvcc":       0,
 	"snapshot":   0,

@@ -1,7 +1,6 @@
 package leader_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
@@ -56,11 +56,16 @@ func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	case r.Method == http.MethodGet:
 		json.NewEncoder(rec).Encode(m.lease)
 	default:
-		var b bytes.Buffer
-		m.lease = &coordinationv1.Lease{}
-		if err := json.NewDecoder(io.TeeReader(r.Body, &b)).Decode(m.lease); err != nil {
+		sent := &coordinationv1.Lease{}
+		if err := json.NewDecoder(r.Body).Decode(sent); err != nil {
 			return nil, err
 		}
+		if m.lease != nil && m.lease.ResourceVersion != sent.ResourceVersion {
+			rec.WriteHeader(http.StatusConflict)
+			json.NewEncoder(rec).Encode(apierrors.NewConflict(coordinationv1.Resource("leases"), sent.Name, nil).Status())
+			break
+		}
+		m.lease = sent
 		m.n++
 		m.lease.ResourceVersion = strconv.Itoa(m.n)
 		json.NewEncoder(rec).Encode(m.lease)

@@ -63,8 +63,23 @@ type Candidate struct {
 	Timing   Timing
 	// Coordinated, if not nil, leaves it to the API server to choose the holder among the candidates.
 	Coordinated *Coordinated
+	// Record, if not nil, makes the end of the holder's process known before the lease has run out, and prevents writes of a former holder.
+	Record Record
 	// Log receives gain and loss of the lease; nil is slog.Default.
 	Log *slog.Logger
+}
+
+// Record is a record of the holder beside the lease, in a store that the candidates share. Its methods may be called from any
+// goroutine.
+type Record interface {
+	// Hold records the candidate as the holder, which has won the lease by the write that gave it the resourceVersion, and returns
+	// the context in which it works. That ends with ctx, and when another process is recorded as the holder, whose
+	// work begins only after writes in that context have become impossible. end is called after the work.
+	Hold(ctx context.Context, resourceVersion string) (work context.Context, end func(), err error)
+	// Gone reports whether a process is recorded as the holder but does not run any more, or has lost its connection to the store.
+	Gone(identity string) bool
+	// Changed returns a channel that is closed when the record changes.
+	Changed() <-chan struct{}
 }
 
 // ErrDeposed is the error of a leader's write that was not sent, because the lease has not
@@ -79,7 +94,7 @@ var ErrDeposed = errors.New("leader election: the lease may be another's by now"
 // The context of work is fenced by client.WithWriteGuard: writes with it fail with
 // ErrDeposed once the lease has run out by either clock of this machine, also if the
 // process slept and has not noticed yet. A write that was sent earlier may still arrive
-// later: only a check by the server, of a resourceVersion, prevents that.
+// later: only a check by the server, of a resourceVersion, prevents that, or a Record.
 func Run(ctx context.Context, c *client.Client, who Candidate, work func(context.Context) error) error {
 	if err := who.Timing.Check(); err != nil {
 		return fmt.Errorf("leader election: %w", err)
@@ -128,6 +143,10 @@ func (e *election) checkLease() error {
 // acquire waits until the lease is held; false if ctx ends first.
 func (e *election) acquire(ctx context.Context) bool {
 	for ctx.Err() == nil {
+		var changed <-chan struct{}
+		if e.who.Record != nil {
+			changed = e.who.Record.Changed()
+		}
 		held, err := e.tryAcquire(ctx)
 		if held {
 			return true
@@ -138,12 +157,35 @@ func (e *election) acquire(ctx context.Context) bool {
 		// Candidates that started together should not ask together for ever.
 		pause := e.who.Timing.RetryPeriod
 		pause += rand.N(pause/5 + 1)
+		if e.seen != nil && e.gone() {
+			pause = min(pause, max(time.Until(e.since.Add(e.lasts())), minPause))
+		}
 		select {
 		case <-time.After(pause):
+		case <-changed:
 		case <-ctx.Done():
 		}
 	}
 	return false
+}
+
+// minPause is the shortest pause between two tries.
+const minPause = 50 * time.Millisecond
+
+// gone reports whether the holder's process has ended without giving the lease up.
+func (e *election) gone() bool {
+	holder := ptr.Deref(e.seen.Spec.HolderIdentity, "")
+	return e.who.Record != nil && holder != "" && holder != e.who.Identity && e.who.Record.Gone(holder)
+}
+
+// lasts returns how long the lease excludes other candidates since it was seen to change. That of a process that is gone does so for the time
+// in which a living one renews it.
+func (e *election) lasts() time.Duration {
+	lasts := time.Duration(ptr.Deref(e.seen.Spec.LeaseDurationSeconds, 0)) * time.Second
+	if e.gone() {
+		return min(lasts, e.who.Timing.RetryPeriod)
+	}
+	return lasts
 }
 
 // lead does the work and renews the lease meanwhile. ended reports whether Run should
@@ -151,6 +193,19 @@ func (e *election) acquire(ctx context.Context) bool {
 func (e *election) lead(ctx context.Context, work func(context.Context) error) (ended bool, err error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
+	if e.who.Record != nil {
+		recorded, end, err := e.who.Record.Hold(inner, e.seen.ResourceVersion)
+		if err != nil {
+			e.who.Log.Warn("the holder of the lease was not recorded", "lease", e.who.Name, "error", err)
+			select {
+			case <-time.After(e.who.Timing.RetryPeriod):
+			case <-ctx.Done():
+			}
+			return ctx.Err() != nil, nil
+		}
+		defer end()
+		inner = recorded
+	}
 	done := make(chan error, 1)
 	go func() { done <- work(client.WithWriteGuard(inner, e.checkLease)) }()
 	renewed := *e.held.Load()
@@ -159,6 +214,9 @@ func (e *election) lead(ctx context.Context, work func(context.Context) error) (
 	for {
 		select {
 		case err := <-done:
+			if inner.Err() != nil && ctx.Err() == nil {
+				return false, nil // another process is the holder
+			}
 			e.release(ctx)
 			return true, err
 		case <-ctx.Done():
@@ -207,8 +265,7 @@ func (e *election) tryAcquire(ctx context.Context) (held bool, err error) {
 		}
 	}
 	if holder := ptr.Deref(e.seen.Spec.HolderIdentity, ""); holder != "" && holder != e.who.Identity {
-		lasts := time.Duration(ptr.Deref(e.seen.Spec.LeaseDurationSeconds, 0)) * time.Second
-		if now.Before(e.since.Add(lasts)) {
+		if now.Before(e.since.Add(e.lasts())) {
 			return false, nil
 		}
 	}

@@ -64,6 +64,8 @@ type clientSide struct {
 	elect *leader.Timing
 	// lease is the lease of the only part; the usual one if empty.
 	lease types.NamespacedName
+	// record follows the record of a lease's holder; nil if the store below the server is not known.
+	record func(lease types.NamespacedName, identity string) (_ leader.Record, closed func())
 	// coordinated leaves it to the API server who gets the leases of controllers and scheduler; nil does not.
 	coordinated *leader.Coordinated
 	// local gets the nodes that run here, if a server of this process should reach them.
@@ -98,6 +100,11 @@ func (s clientSide) once(ctx context.Context, user, lease string, part func(cont
 	}
 	if lease != nodesLease {
 		who.Coordinated = s.coordinated
+	}
+	if s.record != nil {
+		record, closed := s.record(types.NamespacedName{Namespace: who.Namespace, Name: who.Name}, who.Identity)
+		defer closed()
+		who.Record = record
 	}
 	return leader.Run(ctx, c, who, part)
 }

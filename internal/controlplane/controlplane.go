@@ -407,7 +407,7 @@ func (cp *ControlPlane) clientSide() (clientSide, error) {
 		return clientSide{}, err
 	}
 	side := clientSide{
-		wire: inProcess(cp.server, cp.options, cp.measured), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
+		wire: inProcess(cp.server, cp.options, cp.measured), log: cp.options.Log, elect: cp.options.Elect, record: cp.record, local: &cp.simulated,
 		settings: settings{
 			caBundle: creds.servingCA,
 			signing: certificates.Options{Now: cp.options.realTime(), Authority: func() certificates.Authority {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 
 	"fairlead.dev/client/leader"
@@ -25,10 +26,14 @@ func (cp *ControlPlane) holdElections(ctx context.Context) error {
 		return err
 	}
 	log := cp.options.Log.With("component", electionsLease)
-	return leader.Run(ctx, c, leader.Candidate{
+	who := leader.Candidate{
 		Namespace: metav1.NamespaceSystem, Name: electionsLease, Identity: hostname() + "_" + uuid.NewString(),
 		Timing: cp.options.Elections, Log: log,
-	}, func(ctx context.Context) error {
+	}
+	record, closed := cp.record(types.NamespacedName{Namespace: who.Namespace, Name: who.Name}, who.Identity)
+	defer closed()
+	who.Record = record
+	return leader.Run(ctx, c, who, func(ctx context.Context) error {
 		informers := informer.NewSet(c).WithWatchTimeout(cp.options.pace().watches)
 		run := leaderelection.New(controller.Env{Client: c, Informers: informers, Log: log})
 		informers.Start(ctx)

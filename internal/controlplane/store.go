@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"fairlead.dev/internal/storage/holder"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/etcd"
 	"fairlead.dev/storage/local"
@@ -135,7 +136,7 @@ func openEtcd(ctx context.Context, o Options, servers []string) (store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	return heldStore{&holder.Store{Store: s}, s}, nil
 }
 
 // tls is the TLS configuration for the members; nil if no URL is https.
