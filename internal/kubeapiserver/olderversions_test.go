@@ -73,7 +73,7 @@ func TestOlderVersions(t *testing.T) {
 		},
 	}, metav1.CreateOptions{})
 	must(err)
-	list, err := old.ResourceSlices().List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=n1"})
+	list, err := old.ResourceSlices().List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=n1,spec.driver=gpu.example.com,spec.pool.name=p"})
 	must(err)
 	if len(list.Items) != 1 || list.Items[0].Spec.NodeName != "n1" || len(list.Items[0].Spec.Devices[0].Basic.Capacity) != 1 {
 		t.Errorf("in v1beta1 the slices are %+v", list.Items)

@@ -37,7 +37,7 @@ func Resources() []*resource.Resource {
 		resource.ClusterScoped[resourcev1alpha3.ResourcePoolStatusRequest, resourcev1alpha3.ResourcePoolStatusRequestList](resourcev1alpha3.SchemeGroupVersion, "resourcepoolstatusrequests").OnRequest().
 			WithStatus().WithTable(poolStatusTable).WithStrategy(poolStatusStrategy()),
 		resource.ClusterScoped[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](gv, "resourceslices").
-			WithSelectableFields(resource.FieldAt("spec.nodeName", "").Index(), resource.FieldAt("spec.driver", "")).
+			WithSelectableFields(resource.FieldAt("spec.nodeName", "").Index(), resource.FieldAt("spec.driver", ""), resource.FieldAt("spec.pool.name", "")).
 			WithSelectorError(func(gvk schema.GroupVersionKind, label string) error {
 				return fmt.Errorf("field label not supported for %s: %s", gvk, label)
 			}).
