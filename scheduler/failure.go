@@ -38,7 +38,7 @@ func (s *loop) handleUnschedulable(ctx context.Context, w *queue.QueuedPodInfo, 
 		s.nominate(w, room.Node.Name)
 	case rescue.Node != "":
 		s.nominate(w, rescue.Node)
-	case !waits:
+	case !waits && !rescue.Keep:
 		s.endPodNomination(w)
 	}
 	s.profileOf(w).Metrics.Unschedulable(w.Began)

@@ -163,7 +163,7 @@ func (s *loop) groupWaits(members []*queue.QueuedPodInfo, priority int32) bool {
 			continue
 		}
 		for _, p := range n.Pods {
-			if p.Terminating && !p.Nominated && s.unitOf(p).Priority < priority && placement.IsPreempted(p.Pod) {
+			if p.Terminating && p.Nominee == nil && s.unitOf(p).Priority < priority && placement.IsPreempted(p.Pod) {
 				return true
 			}
 		}

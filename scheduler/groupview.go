@@ -86,7 +86,7 @@ func (g groupView) PodGroup(namespace, name string) (v PodGroupView, ok bool) {
 // node returns the node that a pod of a group is about to be bound to; empty if there is none.
 func (g groupView) node(of *podGroup, pod *corev1.Pod) string {
 	if g.trial {
-		if on := cache.PodOn(g.s.cluster, pod.UID); on != nil && !on.Nominated {
+		if on := cache.PodOn(g.s.cluster, pod.UID); on != nil && on.Nominee == nil {
 			return on.NodeInfo.Name
 		}
 	}

@@ -55,6 +55,7 @@ func (c *cycle) assumed(pod *corev1.Pod, node string) *corev1.Pod {
 // Begin starts an attempt.
 func (p *profile) Begin(c *scheduler.Cluster, info *scheduler.PodInfo) {
 	p.lister.cluster = c
+	p.catchUp(info.Pod)
 	p.cycle = &cycle{ctx: p.ctx, pod: info, run: newRun()}
 	p.cycle.run.state.group = p.group
 	delete(p.pending, info.Pod.UID)

@@ -24,12 +24,15 @@
 //   - Pods that are only nominated to a node count in its requests, and are not among its pods.
 //   - APIDispatcher and APICacher are nil, as without the feature gate SchedulerAsyncAPICalls, and SignPod returns nil, as
 //     without OpportunisticBatching.
+//   - The state of a pod has no PodsToActivate, a type of k8s.io/kubernetes: a plugin calls Activate of its Handle instead.
+//   - MutableSnapshotSharedLister only reads: no plugin runs at PodGroupPostFilter, the one point that may change it.
 //   - There are no extension points of placements and pod groups: a plugin that is enabled at one is refused. One that calls
 //     SharedDRAManager or another missing method of its Handle fails with the name of the method; in its factory, the program does not
 //     start. The Less of a QueueSort, which cannot fail, must not call one.
 //   - The pods of a PodGroup have no state of a placement (GetPlacementCycleState), and a hierarchy of groups may be deeper than
 //     four levels for PodGroupManager.
-//   - An own informer per resource feeds SharedInformerFactory, beside those of the scheduler.
+//   - An own informer per resource feeds SharedInformerFactory, beside those of the scheduler. An attempt waits until those of pods
+//     and nodes, if plugins use them, have come as far.
 //
 // # Concurrency
 //

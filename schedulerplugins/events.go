@@ -117,28 +117,61 @@ func (r *registry) listenTo(of fwk.EventResource) error {
 // listenAgain has the shared informers of nodes and pods, where plugins use them, report their events too: a plugin that was
 // asked because of the scheduler's own event may have read a lister that had not got there.
 func (r *registry) listenAgain(used map[reflect.Type]bool) error {
+	var errs []error
+	if used[reflect.TypeFor[*corev1.Pod]()] {
+		follower, err := r.follow(r.informers.Core().V1().Pods().Informer())
+		r.pods, errs = follower, append(errs, err)
+	}
+	if used[reflect.TypeFor[*corev1.Node]()] {
+		follower, err := r.follow(r.informers.Core().V1().Nodes().Informer())
+		r.nodes, errs = follower, append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// follow has an informer report its events.
+func (r *registry) follow(informer cache.SharedIndexInformer) (*follower, error) {
+	f := newFollower(informer.GetStore())
 	do := func(old, o any) {
+		f.note()
 		was, _ := old.(client.Object)
 		is, _ := o.(client.Object)
 		if a := r.attachment(); a != nil {
 			a.Do(func(*scheduler.Cluster) { r.observed(was, is) })
 		}
 	}
-	handler := cache.ResourceEventHandlerFuncs{
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { do(nil, o) },
 		UpdateFunc: do,
 		DeleteFunc: func(o any) { do(o, nil) },
+	})
+	return f, err
+}
+
+// watched handles an event of the scheduler's own informers.
+func (r *registry) watched(old, o client.Object) {
+	switch either(old, o).(type) {
+	case *corev1.Pod:
+		if r.pods != nil {
+			r.pods.has(old, o)
+		}
+	case *corev1.Node:
+		if r.nodes != nil {
+			r.nodes.has(old, o)
+		}
 	}
-	var errs []error
-	if used[reflect.TypeFor[*corev1.Pod]()] {
-		_, err := r.informers.Core().V1().Pods().Informer().AddEventHandler(handler)
-		errs = append(errs, err)
+	r.observed(old, o)
+}
+
+// catchUp waits until the listers that plugins use are as new as the scheduler's objects.
+func (r *registry) catchUp(pod *corev1.Pod) {
+	if r.pods != nil {
+		r.pods.has(nil, pod)
+		r.pods.wait(r.ctx)
 	}
-	if used[reflect.TypeFor[*corev1.Node]()] {
-		_, err := r.informers.Core().V1().Nodes().Informer().AddEventHandler(handler)
-		errs = append(errs, err)
+	if r.nodes != nil {
+		r.nodes.wait(r.ctx)
 	}
-	return errors.Join(errs...)
 }
 
 func event(of fwk.EventResource, action fwk.ActionType) fwk.ClusterEvent {
@@ -301,6 +334,9 @@ func (p *plugin) EventsToRegister() (kinds scheduler.EventKind) {
 func (p *plugin) QueueingHint(info *scheduler.PodInfo, e *scheduler.ClusterEvent) bool {
 	if e.Pod == nil || e.Pod.Pod.UID == info.Pod.UID {
 		return false
+	}
+	if e.Kind == scheduler.PodRemoved && p.lister.cluster.Assigned(e.Pod.Pod.UID) != nil {
+		return false // it is still there, but terminates or needs less: an update for plugins, which observed handles
 	}
 	come, old, o := event(fwk.AssignedPod, fwk.Add), any(nil), any(e.Pod.Pod)
 	if e.Kind == scheduler.PodRemoved {

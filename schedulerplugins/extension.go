@@ -20,7 +20,7 @@ const (
 
 // PostFilter runs the PostFilter plugins before or after the built-in preemption.
 func (p *profile) PostFilter(_ *scheduler.Cluster, info *scheduler.PodInfo, e *scheduler.FitError, after bool) (r scheduler.Rescue) {
-	passed := false
+	passed, ran := false, false
 	for _, name := range p.order["postFilter"] {
 		if name == defaultPreemption {
 			passed = true
@@ -28,6 +28,9 @@ func (p *profile) PostFilter(_ *scheduler.Cluster, info *scheduler.PodInfo, e *s
 		of := p.plugins[name]
 		if of == nil || passed != after {
 			continue
+		}
+		if !ran {
+			ran, r.Keep = true, !after // the built-in preemption has ended the nomination before
 		}
 		post := of.plugin.(fwk.PostFilterPlugin)
 		var result *fwk.PostFilterResult
@@ -40,8 +43,8 @@ func (p *profile) PostFilter(_ *scheduler.Cluster, info *scheduler.PodInfo, e *s
 		if s.IsError() {
 			p.log.Error("Status after running PostFilter plugins for pod", "error", s.AsError(), "plugin", name, "namespace", info.Pod.Namespace, "pod", info.Pod.Name)
 		}
-		if result != nil && result.Mode() != fwk.ModeNoop && result.NominatedNodeName != "" {
-			r.Node = result.NominatedNodeName
+		if result != nil && result.Mode() != fwk.ModeNoop {
+			r.Node, r.Keep = result.NominatedNodeName, false
 		}
 		if m := s.Message(); m != "" {
 			if r.Message != "" {
@@ -51,8 +54,11 @@ func (p *profile) PostFilter(_ *scheduler.Cluster, info *scheduler.PodInfo, e *s
 		}
 		if s.IsSuccess() || s.IsError() || s.Code() == fwk.UnschedulableAndUnresolvable {
 			r.Done = true
-			return r
+			break
 		}
+	}
+	if r.Node != "" && p.pods != nil {
+		p.pods.nominates(info.Pod, r.Node)
 	}
 	return r
 }

@@ -20,7 +20,10 @@ type handle struct{ *profile }
 
 var _ fwk.Handle = &handle{}
 
-func (h *handle) SnapshotSharedLister() fwk.SharedLister                 { return h.lister }
+func (h *handle) SnapshotSharedLister() fwk.SharedLister { return h.lister }
+func (h *handle) MutableSnapshotSharedLister() fwk.MutableSnapshotSharedLister {
+	return readOnly{h.lister}
+}
 func (h *handle) ClientSet() kubernetes.Interface                        { return h.clients }
 func (h *handle) KubeConfig() *rest.Config                               { return h.config }
 func (h *handle) EventRecorder() events.EventRecorderLogger              { return h.recorder }
@@ -34,9 +37,6 @@ func (h *handle) APIDispatcher() fwk.APIDispatcher                      { return
 func (h *handle) APICacher() fwk.APICacher                              { return nil }
 func (h *handle) SignPod(context.Context, *corev1.Pod) fwk.PodSignature { return nil }
 
-func (h *handle) MutableSnapshotSharedLister() fwk.MutableSnapshotSharedLister {
-	panic(missing("MutableSnapshotSharedLister"))
-}
 func (h *handle) SharedDRAManager() fwk.SharedDRAManager { panic(missing("SharedDRAManager")) }
 
 // PodGroupManager has the pod groups on any goroutine. It is empty until the scheduler runs.
@@ -131,8 +131,8 @@ func (h *handle) NominatedPodsForNode(name string) (list []fwk.PodInfo) {
 	}
 	if n := c.Node(name); n != nil {
 		for _, p := range n.Pods {
-			if p.Nominated {
-				list = append(list, podInfo{p})
+			if p.Nominee != nil {
+				list = append(list, podInfo{p.Nominee})
 			}
 		}
 	}

@@ -1,10 +1,13 @@
 package schedulerplugins
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"fairlead.dev/scheduler"
@@ -107,3 +110,16 @@ func (l storageLister) IsPVCUsedByPods(key string) bool {
 	namespace, name, _ := strings.Cut(key, "/")
 	return l.cluster != nil && l.cluster.ClaimUses[types.NamespacedName{Namespace: namespace, Name: name}] > 0
 }
+
+// readOnly is the MutableSnapshotSharedLister. PodGroupPostFilter plugins alone may change it, and a configuration that enables
+// one is refused; preemption of pods by kube-scheduler's Evaluator only reads it.
+type readOnly struct{ *lister }
+
+var _ fwk.MutableSnapshotSharedLister = readOnly{}
+
+var errReadOnly = errors.New("the snapshot of MutableSnapshotSharedLister may be changed by PodGroupPostFilter plugins only, which this scheduler does not run")
+
+func (readOnly) StartMutations() error                            { return errReadOnly }
+func (readOnly) EndMutations() error                              { return errReadOnly }
+func (readOnly) AddPod(fwk.PodInfo, string) error                 { return errReadOnly }
+func (readOnly) RemovePod(klog.Logger, *corev1.Pod, string) error { return errReadOnly }

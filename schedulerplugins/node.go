@@ -2,10 +2,10 @@ package schedulerplugins
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	ndf "k8s.io/component-helpers/nodedeclaredfeatures"
 	"k8s.io/klog/v2"
@@ -27,7 +27,7 @@ type nodeInfo struct {
 // ownNode is the state of a nodeInfo that a plugin has changed.
 type ownNode struct {
 	node               *corev1.Node
-	pods               map[types.UID]*scheduler.PodInfo
+	pods               []fwk.PodInfo // which plugins may sort
 	requested, assumed scheduler.Resources
 	allocatable        scheduler.Resources
 	allowed            int
@@ -44,12 +44,16 @@ func (n *nodeInfo) Node() *corev1.Node {
 
 // pods yields the pods of the node, without those that are only nominated to it.
 func (n *nodeInfo) pods(yield func(*scheduler.PodInfo) bool) {
-	all := n.live.Pods
 	if n.own != nil {
-		all = n.own.pods
+		for _, p := range n.own.pods {
+			if !yield(ourPod(p)) {
+				return
+			}
+		}
+		return
 	}
-	for _, p := range all {
-		if !p.Nominated && !yield(p) {
+	for _, p := range n.live.Pods {
+		if p.Nominee == nil && !yield(p) {
 			return
 		}
 	}
@@ -75,7 +79,14 @@ func (n *nodeInfo) has(is func(*scheduler.PodInfo) bool) bool {
 
 func anyPod(*scheduler.PodInfo) bool { return true }
 
-func (n *nodeInfo) GetPods() []fwk.PodInfo             { return n.list(anyPod) }
+// GetPods returns the pods. The slice of a copy stays the same until its pods change, as kube-scheduler's.
+func (n *nodeInfo) GetPods() []fwk.PodInfo {
+	if n.own != nil {
+		return n.own.pods
+	}
+	return n.list(anyPod)
+}
+
 func (n *nodeInfo) GetPodsWithAffinity() []fwk.PodInfo { return n.list(hasAffinity) }
 func (n *nodeInfo) GetPodsWithRequiredAntiAffinity() []fwk.PodInfo {
 	return n.list(hasRequiredAntiAffinity)
@@ -167,16 +178,11 @@ func (n *nodeInfo) Snapshot() fwk.NodeInfo {
 
 // copied returns a copy of the node's state.
 func (n *nodeInfo) copied() *ownNode {
-	of := &ownNode{node: n.Node(), pods: map[types.UID]*scheduler.PodInfo{}}
-	all := n.live.Pods
+	of := &ownNode{node: n.Node(), pods: slices.Clone(n.GetPods())}
 	if n.own != nil {
-		all = n.own.pods
 		of.allocatable, of.allowed = n.own.allocatable, n.own.allowed
 	} else {
 		of.allocatable, of.allowed = n.live.Allocatable, n.live.MaxPods
-	}
-	for uid, p := range all {
-		of.pods[uid] = p
 	}
 	of.requested = resourcesOf(&n.GetRequested().(*resources).Resources, 0).Resources
 	of.assumed = resourcesOf(&n.GetNonZeroRequested().(*resources).Resources, 0).Resources
@@ -193,18 +199,19 @@ func (n *nodeInfo) change() *ownNode {
 func (n *nodeInfo) AddPodInfo(p fwk.PodInfo) {
 	info := ourPod(p)
 	own := n.change()
-	own.pods[info.Pod.UID] = info
+	own.pods = append(own.pods, podInfo{info})
 	addTo(&own.requested, &info.Requests, 1)
 	addTo(&own.assumed, &info.NonZeroRequests, 1)
 }
 
 func (n *nodeInfo) RemovePod(_ klog.Logger, pod *corev1.Pod) error {
 	own := n.change()
-	info := own.pods[pod.UID]
-	if info == nil {
+	i := slices.IndexFunc(own.pods, func(p fwk.PodInfo) bool { return p.GetPod().UID == pod.UID })
+	if i < 0 {
 		return fmt.Errorf("no corresponding pod %s/%s in pods of node %s", pod.Namespace, pod.Name, n.live.Name)
 	}
-	delete(own.pods, pod.UID)
+	info := ourPod(own.pods[i])
+	own.pods = slices.Concat(own.pods[:i], own.pods[i+1:]) // a plugin may be ranging over the old slice
 	addTo(&own.requested, &info.Requests, -1)
 	addTo(&own.assumed, &info.NonZeroRequests, -1)
 	return nil

@@ -12,7 +12,15 @@ type podInfo struct{ *scheduler.PodInfo }
 
 var _ fwk.PodInfo = podInfo{}
 
-func (p podInfo) GetPod() *corev1.Pod { return p.Pod }
+// GetPod returns the pod. One that is assumed to be on a node has its name, although the API server does not know it yet.
+func (p podInfo) GetPod() *corev1.Pod {
+	if p.NodeInfo == nil || p.Pod.Spec.NodeName != "" {
+		return p.Pod
+	}
+	assumed := *p.Pod
+	assumed.Spec.NodeName = p.NodeInfo.Name
+	return &assumed
+}
 
 func (p podInfo) affinity() (of corev1.PodAffinity, against corev1.PodAntiAffinity) {
 	if a := p.Pod.Spec.Affinity; a != nil {

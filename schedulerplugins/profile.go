@@ -47,12 +47,14 @@ func (r *registry) Profile(name string, plugins []string, args map[string][]byte
 		pending: map[types.UID]bool{}, recorder: r.recorderOf(name),
 	}
 	for _, of := range plugins {
-		var arg runtime.Object
-		if raw, has := args[of]; has {
+		arg, err := typedArgs(r.scheme, of, args[of])
+		if err != nil {
+			return nil, fmt.Errorf("initializing plugin %q: %w", of, err)
+		}
+		if raw, has := args[of]; has && arg == nil {
 			arg = &runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON}
 		}
 		var made fwk.Plugin
-		var err error
 		if missed := guard(func() { made, err = r.factories[of](r.ctx, arg, &handle{p}) }); missed != nil {
 			err = missed
 		}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
@@ -23,6 +24,7 @@ type recorder = events.EventRecorderLogger
 // registry has the plugins of all profiles, and their clients and informers.
 type registry struct {
 	factories map[string]Factory
+	scheme    *runtime.Scheme // of arguments; may be nil
 	ctx       context.Context
 	log       *slog.Logger
 	config    *rest.Config
@@ -34,6 +36,8 @@ type registry struct {
 	waiting    waitingPods
 	preBinding preBinding
 	lister     *lister
+	pods       *follower // nil if plugins do not use the shared informer of pods
+	nodes      *follower
 	attached   atomic.Pointer[scheduler.Attachment] // nil until the scheduler is made
 	// hasExtenders: the configuration has extenders.
 	hasExtenders bool
@@ -43,7 +47,7 @@ type registry struct {
 }
 
 // newRegistry returns a registry whose clients use config. ctx ends its plugins.
-func newRegistry(ctx context.Context, config *rest.Config, factories map[string]Factory) (*registry, error) {
+func newRegistry(ctx context.Context, config *rest.Config, with *options) (*registry, error) {
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -53,7 +57,7 @@ func newRegistry(ctx context.Context, config *rest.Config, factories map[string]
 		return nil, err
 	}
 	r := &registry{
-		factories: factories, ctx: ctx, log: slog.Default().With("component", "schedulerplugins"), config: config, clients: clients,
+		factories: with.factories, scheme: with.scheme, ctx: ctx, log: slog.Default().With("component", "schedulerplugins"), config: config, clients: clients,
 		informers:  informers.NewSharedInformerFactory(clients, 0),
 		custom:     dynamicinformer.NewDynamicSharedInformerFactory(custom, 0),
 		broadcast:  events.NewBroadcaster(&events.EventSinkImpl{Interface: clients.EventsV1()}),
@@ -71,7 +75,7 @@ func (r *registry) recorderOf(profile string) recorder {
 // attach connects the plugins with the scheduler.
 func (r *registry) attach(a scheduler.Attachment) {
 	r.attached.Store(&a)
-	a.Observe(r.observed)
+	a.Observe(r.watched)
 	a.Do(func(c *scheduler.Cluster) { r.lister.cluster = c })
 }
 

@@ -24,7 +24,7 @@ func run(ctx context.Context, config *rest.Config, configuration []byte, apart c
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	r, err := newRegistry(ctx, config, with.factories)
+	r, err := newRegistry(ctx, config, &with)
 	if err != nil {
 		cancel()
 		return err

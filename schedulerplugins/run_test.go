@@ -230,12 +230,17 @@ profiles:
 // mostCPU returns more than half of a node's CPUs.
 func (c *cluster) mostCPU(name string) string {
 	c.Helper()
+	return fmt.Sprint(c.cpus(name)/2 + 1)
+}
+
+func (c *cluster) cpus(name string) int64 {
+	c.Helper()
 	var node *corev1.Node
 	c.env.Eventually(c.T, "node "+name, func(ctx context.Context) (err error) {
 		node, err = c.clients.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		return err
 	})
-	return fmt.Sprint(node.Status.Allocatable.Cpu().Value()/2 + 1)
+	return node.Status.Allocatable.Cpu().Value()
 }
 
 func deleteNow(h fwk.Handle, p *corev1.Pod) {

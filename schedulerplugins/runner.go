@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"fairlead.dev/scheduler"
@@ -35,13 +36,17 @@ func (p *profile) changed(of fwk.NodeInfo, f func(n *scheduler.NodeInfo)) error 
 		pod  *scheduler.PodInfo
 		node string // empty: nowhere
 	}
+	own := map[types.UID]*scheduler.PodInfo{}
+	for pod := range node.pods {
+		own[pod.Pod.UID] = pod
+	}
 	var before []place
 	for uid, pod := range n.Pods {
-		if node.own.pods[uid] == nil {
+		if own[uid] == nil && pod.Nominee == nil {
 			before = append(before, place{pod, n.Name})
 		}
 	}
-	for uid, pod := range node.own.pods {
+	for uid, pod := range own {
 		if n.Pods[uid] != nil {
 			continue
 		}

@@ -30,7 +30,7 @@ type PodInfo struct {
 	ParseError                error    // the first malformed rule
 	NodeInfo                  *NodeInfo
 	Terminating               bool
-	Nominated                 bool // it is the placeholder of a nominated pod
+	Nominee                   *PodInfo // the nominated pod whose placeholder it is; nil: it is no placeholder
 }
 
 type PreferredSchedulingTerm struct {

@@ -32,6 +32,8 @@ type Rescue struct {
 	Done bool
 	// Node is that to which the pod is nominated; empty if it is not.
 	Node string
+	// Keep: the pod keeps the nomination it has, if Node is empty.
+	Keep bool
 	// Message is added to the pod's condition.
 	Message string
 }

@@ -124,7 +124,7 @@ func (pl *Placer) dryRunPreemption(c *cache.Cluster, p *cache.PodInfo, n *cache.
 	var lower []*cache.PodInfo
 	if c.HasPodsBelow(p.Priority) {
 		for _, other := range n.Pods {
-			if other.Priority < p.Priority && !other.Nominated {
+			if other.Priority < p.Priority && other.Nominee == nil {
 				lower = append(lower, other)
 			}
 		}

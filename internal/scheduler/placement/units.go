@@ -24,7 +24,7 @@ type Unit struct {
 func (pl *Placer) UnitsBelow(priority int32, pods func(yield func(*cache.PodInfo) bool)) (units []Unit) {
 	seen := map[*cache.PodInfo]bool{} // the pods of larger units
 	for p := range pods {
-		if p.Nominated || seen[p] {
+		if p.Nominee != nil || seen[p] {
 			continue
 		}
 		u := pl.Units(p)

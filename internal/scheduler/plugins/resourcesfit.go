@@ -57,7 +57,7 @@ func (f resourcesFit) QueueingHint(p *cache.PodInfo, e *framework.ClusterEvent) 
 		return false
 	}
 	for _, other := range e.Node.Pods {
-		if other.Nominated {
+		if other.Nominee != nil {
 			return true // p may replace it
 		}
 	}
