@@ -125,6 +125,7 @@ func TestGates(t *testing.T) {
 		{"newest", "--feature-gates=EnvFiles=false", true},
 		{"off", "--emulated-version=1.36 --feature-gates=HostnameOverride=false", false},
 		{"on", "--emulated-version=1.34 --feature-gates=kube:HostnameOverride=true", true},
+		{"with gates of kubelets that need it", "--feature-gates=PodLevelResources=false,PodLevelResourcesFixKubeletQOSClass=false,PodLevelResourcesFixDefaulting=false,InPlacePodLevelResourcesVerticalScaling=false", true},
 		{"others", "--emulated-version=1.33 --feature-gates=WatchList=true,PodLevelResources=true", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -166,6 +167,7 @@ func TestEmulationErrors(t *testing.T) {
 		"--runtime-config-emulation-forward-compatible":                       "cannot be set to true if the emulation version is the same as the binary version",
 		"--emulated-version=1.33 --runtime-config=resource.k8s.io/v1=true":    "cannot enable version resource.k8s.io/v1 in runtime-config because all the resources have been introduced after the current version 1.33",
 		"--runtime-config=api/all":                                            "invalid value of api/all=",
+		"--feature-gates=PodLevelResourcesFixKubeletQOSClass=false":           "PodLevelResourcesFixKubeletQOSClass=false: Fairlead has this gate of Kubernetes 1.37 at its default",
 		"--feature-gates=Nonsense=true":                                       "unrecognized feature gate: Nonsense",
 		"--feature-gates=WatchList":                                           "missing bool value for WatchList",
 		"--feature-gates=WatchList=perhaps":                                   "invalid value of WatchList=perhaps",

@@ -13,6 +13,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
 )
 
 // cborGate is the gate of CBOR, which is no part of the API's version.
@@ -75,6 +76,11 @@ func (e *emulation) api() (gates.API, error) {
 	return api, nil
 }
 
+// lacks reports whether a gate that another one needs is off, without which the other one must be off too.
+func lacks(all featuregate.FeatureGate, name featuregate.Feature) bool {
+	return slices.ContainsFunc(all.Dependencies()[name], func(need featuregate.Feature) bool { return !all.Enabled(need) })
+}
+
 // API returns the version and the gates that the flags ask for. Its errors are kube-apiserver's, except for the gates that
 // cannot be switched.
 func (e *Emulation) API() (api gates.API, err error) {
@@ -88,7 +94,7 @@ func (e *Emulation) API() (api gates.API, err error) {
 	api.Gates = e.registry.FeatureGateFor(compatibility.DefaultKubeComponent)
 	all := api.Gates.DeepCopy().GetAll()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if on := api.Gates.Enabled(name); on != all[name].Default && !e.can(string(name)) {
+		if on := api.Gates.Enabled(name); on != all[name].Default && !e.can(string(name)) && !lacks(api.Gates, name) {
 			return api, fmt.Errorf("--feature-gates: %s=%t: Fairlead has this gate of Kubernetes %s at its default", name, on, api.Version.EmulationVersion())
 		}
 	}

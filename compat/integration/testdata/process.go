@@ -19,6 +19,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/component-base/featuregate"
 )
 
 // Program is the path of the built fairlead.
@@ -76,11 +77,14 @@ func gates() (flags, others []string, err error) {
 	}
 	var set []string
 	all := utilfeature.DefaultMutableFeatureGate.DeepCopy()
+	lacks := func(name featuregate.Feature) bool {
+		return slices.ContainsFunc(all.Dependencies()[name], func(need featuregate.Feature) bool { return !all.Enabled(need) })
+	}
 	for name, spec := range all.GetAll() {
 		on := all.Enabled(name)
 		switch gate := fmt.Sprintf("%s=%t", name, on); {
 		case on == spec.Default || name == "AllAlpha" || name == "AllBeta":
-		case slices.Contains(can, string(name)):
+		case slices.Contains(can, string(name)), !on && lacks(name):
 			set = append(set, gate)
 		default:
 			others = append(others, gate)
