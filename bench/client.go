@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
+	"time"
 )
 
 // client is one HTTP/2 connection of a user.
@@ -90,6 +92,9 @@ func (c *client) open(ctx context.Context, r request) (io.ReadCloser, error) {
 	if a.StatusCode != r.want || a.ProtoMajor != 2 {
 		text, _ := io.ReadAll(io.LimitReader(a.Body, 500))
 		a.Body.Close()
+		if seconds, err := strconv.Atoi(a.Header.Get("Retry-After")); err == nil && a.StatusCode == http.StatusTooManyRequests {
+			return nil, &refusal{fmt.Errorf("%s %s: %s", r.method, r.path, text), time.Duration(seconds) * time.Second}
+		}
 		return nil, fmt.Errorf("%s %s: %s %s, want %d: %s", r.method, r.path, a.Proto, a.Status, r.want, text)
 	}
 	return a.Body, nil

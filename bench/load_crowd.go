@@ -73,7 +73,7 @@ func (b *bench) gather(ctx context.Context, cs []*client, row string, r request)
 		}
 	}()
 	var peak atomic.Int64
-	p, err := b.startProbe()
+	p, err := b.startBeside("probe")
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,8 @@ func (b *bench) gather(ctx context.Context, cs []*client, row string, r request)
 	}
 	enough()
 	beside.Wait()
-	median, failed := p.end()
+	var median time.Duration
+	failed := p.end(&median)
 	if err := errors.Join(err, failed); err != nil {
 		return nil, err
 	}

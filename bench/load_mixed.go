@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,7 +33,8 @@ type window struct {
 
 // mixed makes small requests at a steady rate: of eight, one creates a pod, one deletes one, two patch, and four read.
 // The time of a request counts from when it was due, even if those before it were not answered, so that a server that stands
-// still delays all requests of that time. Ten seconds of each minute have a storm: four clients list all pods again and again.
+// still delays all requests of that time. A request that is refused for now is made again when the server allows it. Ten seconds of each
+// minute have a storm: four clients list all pods again and again.
 func mixed(ctx context.Context, b *bench) ([]figure, error) {
 	m := &mix{bench: b, begin: time.Now(), took: make([]time.Duration, b.Minutes*60*b.Rate)}
 	ctx, fail := context.WithCancelCause(ctx)
@@ -47,7 +47,7 @@ func mixed(ctx context.Context, b *bench) ([]figure, error) {
 		return nil, err
 	}
 	calm, storm := m.summarize()
-	return slices.Concat(percentiles("mixed", calm), percentiles("mixed-storm", storm)), nil
+	return slices.Concat(percentiles("mixed", calm), percentiles("mixed-storm", storm), []figure{{"mixed-storm-lists", median(m.lists) / mixedWindow.Seconds()}}), nil
 }
 
 // mix is one run of the load.
@@ -55,6 +55,7 @@ type mix struct {
 	*bench
 	begin time.Time
 	took  []time.Duration // by the number of the request
+	lists []float64       // in each storm
 }
 
 // due is when a request is due, after the beginning.
@@ -78,7 +79,7 @@ func (m *mix) all(ctx context.Context) error {
 		pending.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, mixedPatience)
 			defer cancel()
-			if err := m.one(ctx, i); err != nil {
+			if err := patiently(ctx, func() error { return m.one(ctx, i) }); err != nil {
 				fail(err)
 			}
 			m.took[i] = time.Since(m.begin) - m.due(i)
@@ -107,16 +108,8 @@ func (m *mix) one(ctx context.Context, i int) error {
 	return c.call(ctx, request{path: pod, want: http.StatusOK})
 }
 
-// storms lists all pods in the windows of storms, on connections of their own, until ctx ends.
+// storms lets four clients list all pods in the windows of storms, until ctx ends.
 func (m *mix) storms(ctx context.Context) error {
-	clients := make([]*client, stormClients)
-	for i := range clients {
-		var err error
-		if clients[i], err = dial(ctx, m.url(i), m.user); err != nil {
-			return err
-		}
-		defer clients[i].close()
-	}
 	for w := 0; ; w++ {
 		if err := sleep(ctx, time.Until(m.begin.Add(time.Duration(w)*mixedWindow))); err != nil {
 			return err
@@ -124,19 +117,37 @@ func (m *mix) storms(ctx context.Context) error {
 		if !isStorm(w) {
 			continue
 		}
-		until, enough := context.WithDeadline(ctx, m.begin.Add(time.Duration(w+1)*mixedWindow))
-		err := each(until, stormClients, stormClients, func(ctx context.Context, i int) error {
-			for {
-				if err := clients[i].call(ctx, request{path: podsPath, want: http.StatusOK}); err != nil {
-					return err
-				}
-			}
-		})
-		enough()
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		clients, err := m.startBeside("storm")
+		if err != nil {
 			return err
 		}
+		_ = sleep(ctx, time.Until(m.begin.Add(time.Duration(w+1)*mixedWindow)))
+		var lists int
+		if err := clients.end(&lists); err != nil {
+			return err
+		}
+		m.lists = append(m.lists, float64(lists))
 	}
+}
+
+// storm lists all pods by several clients, each on a connection of its own, and prints the number of whole lists.
+func storm(ctx context.Context, task besideTask) error {
+	var lists atomic.Int64
+	err := each(ctx, stormClients, stormClients, func(ctx context.Context, i int) error {
+		c := newClient(task.URL, credentials{token: task.Token})
+		for {
+			err := patiently(ctx, func() error { return c.call(ctx, request{path: podsPath, want: http.StatusOK}) })
+			if err != nil {
+				return err
+			}
+			lists.Add(1)
+		}
+	})
+	if ctx.Err() == nil {
+		return err
+	}
+	fmt.Println(lists.Load())
+	return nil
 }
 
 // summarize fills the windows, and returns the times of all requests without and with a storm, in order.

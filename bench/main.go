@@ -34,8 +34,11 @@ type options struct {
 }
 
 func main() {
-	if os.Getenv(probeEnv) != "" {
-		probe()
+	if name := os.Getenv(besideEnv); name != "" {
+		if err := runBeside(name); err != nil {
+			fmt.Fprintf(os.Stderr, "bench, %s: %v\n", name, err)
+			os.Exit(exitFailed)
+		}
 		return
 	}
 	o, err := parse(os.Args[1:])

@@ -81,6 +81,7 @@ var rows = []row{
 	{"mixed-storm-p99", stormy("p99"), millis, 0, 0},
 	{"mixed-storm-p999", stormy("p99.9"), millis, 0, 50},
 	{"mixed-storm-most", stormy("the longest"), millis, 0, 0},
+	{"mixed-storm-lists", stormy("lists"), perSecond, 0, 0},
 	{"replicas-bound", deployed("until all are bound"), seconds, 7.1 / 0.7, 0.7},
 	{"replicas-running", deployed("until all run"), seconds, 0, 1},
 	{"replicas-cpu", deployed("CPU of a pod"), micros, 4600.0 / 400, 400},
