@@ -1,6 +1,7 @@
 package h2
 
 import (
+	"runtime"
 	"time"
 )
 
@@ -67,6 +68,10 @@ func (c *conn) run() {
 	defer c.mu.Unlock()
 	for c.mu.err == nil && c.more() {
 		c.round(true)
+		// Else the goroutines of other requests would wait until Go's scheduler interrupts this one, 10 ms each time.
+		c.mu.Unlock()
+		runtime.Gosched()
+		c.mu.Lock()
 	}
 	c.release()
 }
