@@ -77,14 +77,19 @@ func gates() (flags, others []string, err error) {
 	}
 	var set []string
 	all := utilfeature.DefaultMutableFeatureGate.DeepCopy()
-	lacks := func(name featuregate.Feature) bool {
-		return slices.ContainsFunc(all.Dependencies()[name], func(need featuregate.Feature) bool { return !all.Enabled(need) })
+	needs := all.Dependencies()
+	// A gate can be off with one that it needs, if fairlead can switch that one off.
+	var switches func(name featuregate.Feature) bool
+	switches = func(name featuregate.Feature) bool {
+		return slices.Contains(can, string(name)) || !all.Enabled(name) && slices.ContainsFunc(needs[name], func(need featuregate.Feature) bool {
+			return !all.Enabled(need) && switches(need)
+		})
 	}
 	for name, spec := range all.GetAll() {
 		on := all.Enabled(name)
 		switch gate := fmt.Sprintf("%s=%t", name, on); {
 		case on == spec.Default || name == "AllAlpha" || name == "AllBeta":
-		case slices.Contains(can, string(name)), !on && lacks(name):
+		case switches(name):
 			set = append(set, gate)
 		default:
 			others = append(others, gate)
