@@ -158,7 +158,9 @@ func (e *election) acquire(ctx context.Context) bool {
 		pause := e.who.Timing.RetryPeriod
 		pause += rand.N(pause/5 + 1)
 		if e.seen != nil && e.gone() {
-			pause = min(pause, max(time.Until(e.since.Add(e.lasts())), minPause))
+			if left := time.Until(e.since.Add(e.lasts())); left > 0 {
+				pause = min(pause, left)
+			}
 		}
 		select {
 		case <-time.After(pause):
@@ -169,13 +171,11 @@ func (e *election) acquire(ctx context.Context) bool {
 	return false
 }
 
-// minPause is the shortest pause between two tries.
-const minPause = 50 * time.Millisecond
-
-// gone reports whether the holder's process has ended without giving the lease up.
+// gone reports whether the holder's process has ended without giving the lease up. In a coordinated election the server notices that by
+// itself.
 func (e *election) gone() bool {
 	holder := ptr.Deref(e.seen.Spec.HolderIdentity, "")
-	return e.who.Record != nil && holder != "" && holder != e.who.Identity && e.who.Record.Gone(holder)
+	return e.who.Record != nil && e.who.Coordinated == nil && holder != "" && holder != e.who.Identity && e.who.Record.Gone(holder)
 }
 
 // lasts returns how long the lease excludes other candidates since it was seen to change. That of a process that is gone does so for the time
