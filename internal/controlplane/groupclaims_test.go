@@ -306,17 +306,26 @@ func TestGroupClaimIsGivenUp(t *testing.T) {
 	g.deviceClaim(t, "shared")
 	pg := g.claimingGang(t, "train", 2, schedulingv1beta1.PodGroupResourceClaim{Name: "gpu", ResourceClaimName: ptr.To("shared")})
 	g.allocate(t, "shared", nil, pg)
-	p := memberPod("large", "train", "40")
-	p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To("shared")}}
-	g.create(t, p)
-	g.claimants(t, "train", 0, 1, p.Spec.ResourceClaims...)
-	g.claim(t, "shared", "given up", func(c *resourcev1.ResourceClaim) bool {
-		return c != nil && c.Status.Allocation != nil && len(c.Status.ReservedFor) == 0
-	})
-	if err := g.CoreV1().Pods("default").Delete(g.ctx, "large", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
+	shared := corev1.PodResourceClaim{Name: "gpu", ResourceClaimName: ptr.To("shared")}
+	g.claimants(t, "train", 0, 1, shared)
+	// The scheduler may try the gang before it knows of the reservation, which it learns by another watch.
+	for i, free := 0, false; !free; i++ {
+		p := memberPod(fmt.Sprint("large-", i), "train", "40")
+		p.Spec.ResourceClaims = []corev1.PodResourceClaim{shared}
+		g.create(t, p)
+		g.pod(t, p.Name, "tried", func(p *corev1.Pod) bool {
+			return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Reason == corev1.PodReasonUnschedulable })
+		})
+		c, err := g.ResourceV1().ResourceClaims("default").Get(g.ctx, "shared", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		free = c.Status.Allocation != nil && len(c.Status.ReservedFor) == 0
+		if err := g.CoreV1().Pods("default").Delete(g.ctx, p.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	g.claimants(t, "train", 1, 2, p.Spec.ResourceClaims...)
+	g.claimants(t, "train", 1, 2, shared)
 	g.bound(t, "train", 2)
 	g.claim(t, "shared", "reserved for the group", func(c *resourcev1.ResourceClaim) bool { return reservedFor(c, pg) })
 }
