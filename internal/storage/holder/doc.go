@@ -17,7 +17,8 @@
 //
 // B works only after it has written the holder key in each store. From then on each transaction of A, which held the Lease before, fails in
 // the store itself, even if A does not know of B, its request was on the way for minutes, or a clock is wrong. B reads all that A wrote
-// before. A cannot write the holder key back: its resourceVersion is lower.
+// before. A cannot write the holder key back: its resourceVersion is lower. Events are an exception: a client.Recorder writes them outside
+// of the context of the work.
 //
 // # Concurrency
 //
