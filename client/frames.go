@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	stdjson "encoding/json"
@@ -27,15 +26,14 @@ const maxFrame = 256 << 20 // more is no event but a broken stream
 
 // protoFrames reads four bytes of length, then a metav1.WatchEvent, and so on.
 type protoFrames struct {
-	in   *bufio.Reader
-	last int    // bytes of in that the frame before took
-	buf  []byte // for a frame that is longer than in's buffer
+	in   inbox
+	last int // bytes of in that the frame before took
 }
 
 func (f *protoFrames) next() (watch.EventType, []byte, error) {
-	_, _ = f.in.Discard(f.last) // they were there
+	f.in.skip(f.last)
 	f.last = 0
-	head, err := f.in.Peek(4)
+	head, err := f.in.need(4)
 	if err != nil {
 		if len(head) > 0 {
 			err = unexpected(err)
@@ -46,27 +44,16 @@ func (f *protoFrames) next() (watch.EventType, []byte, error) {
 	if n > maxFrame {
 		return "", nil, fmt.Errorf("client: watch frame of %d bytes", n)
 	}
-	if n+4 <= f.in.Size() { // the common case: no copy
-		frame, err := f.in.Peek(n + 4)
-		if err != nil {
-			return "", nil, unexpected(err)
-		}
-		f.last, f.buf = n+4, nil
-		return cutProtoEvent(frame[4:])
-	}
-	_, _ = f.in.Discard(4)
-	if cap(f.buf) < n {
-		f.buf = make([]byte, n, n+n/2)
-	}
-	f.buf = f.buf[:n]
-	if _, err := io.ReadFull(f.in, f.buf); err != nil {
+	frame, err := f.in.need(4 + n)
+	if err != nil {
 		return "", nil, unexpected(err)
 	}
-	return cutProtoEvent(f.buf)
+	f.last = len(frame)
+	return cutProtoEvent(frame[4:])
 }
 
 func (f *protoFrames) more() bool {
-	there, _ := f.in.Peek(f.in.Buffered())
+	there := f.in.unread()
 	there = there[min(f.last, len(there)):]
 	return len(there) >= 4 && uint64(len(there)) >= 4+uint64(binary.BigEndian.Uint32(there))
 }
@@ -95,41 +82,39 @@ func cutProtoEvent(b []byte) (typ watch.EventType, raw []byte, err error) {
 // jsonFrames reads JSON values that stand one per line, as servers send them, and
 // values spread over lines as well.
 type jsonFrames struct {
-	in  *bufio.Reader
-	buf []byte // a line longer than the reader's buffer, or several
+	in   inbox
+	last int // bytes of in that the event before took
 }
 
 func (f *jsonFrames) next() (watch.EventType, []byte, error) {
-	f.buf = f.buf[:0]
 	for {
-		line, err := f.in.ReadSlice('\n')
-		if err == nil && len(f.buf) == 0 { // the common case: no copy
-			if len(bytes.TrimSpace(line)) == 0 {
-				continue
-			}
-			if typ, raw, ok := cutEvent(line); ok {
-				return typ, raw, nil
-			}
+		f.in.skip(f.last)
+		f.last = 0
+		typ, raw, err := f.event()
+		if err != nil || typ != "" {
+			return typ, raw, err
 		}
-		f.buf = append(f.buf, line...)
-		if len(f.buf) > maxFrame {
-			return "", nil, fmt.Errorf("client: watch event of more than %d bytes", maxFrame)
-		}
-		if err == bufio.ErrBufferFull {
-			continue
-		}
+	}
+}
+
+// event reads lines until they are an event. An empty line has none.
+func (f *jsonFrames) event() (watch.EventType, []byte, error) {
+	for {
+		lines, err := f.in.line(f.last)
 		if err != nil && err != io.EOF {
 			return "", nil, err
 		}
-		if typ, raw, ok := cutEvent(f.buf); ok {
+		f.last = len(lines)
+		if typ, raw, ok := cutEvent(lines); ok {
 			return typ, raw, nil
 		}
-		typ, raw, perr := parseEvent(f.buf)
+		if len(bytes.TrimSpace(lines)) == 0 {
+			return "", nil, err
+		}
+		typ, raw, perr := parseEvent(lines)
 		switch {
 		case perr == nil:
 			return typ, raw, nil
-		case err == io.EOF && len(bytes.TrimSpace(f.buf)) == 0:
-			return "", nil, io.EOF
 		case err == io.EOF:
 			return "", nil, io.ErrUnexpectedEOF
 		case !isTruncated(perr):
@@ -139,7 +124,8 @@ func (f *jsonFrames) next() (watch.EventType, []byte, error) {
 }
 
 func (f *jsonFrames) more() bool {
-	there, _ := f.in.Peek(f.in.Buffered())
+	there := f.in.unread()
+	there = there[min(f.last, len(there)):]
 	end := bytes.IndexByte(there, '\n')
 	if end < 0 {
 		return false

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"iter"
@@ -43,13 +42,6 @@ type Watch[T Object] struct {
 	opened, read, decoded trace.Instant
 }
 
-// The buffers of connections for watches of many objects, and for those of few, by a field such as a name or a node: a process may
-// have tens of thousands of these, and an event that is longer than the buffer costs a copy.
-const (
-	watchBuffer       = 32 << 10
-	narrowWatchBuffer = 4 << 10
-)
-
 // Watch opens a stream of the changes that the options select. It lives until Stop,
 // the end of ctx, or until the server or the network ends it.
 func (r Resource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (*Watch[T], error) {
@@ -73,18 +65,13 @@ func (r Resource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (*Watch
 		return nil, err
 	}
 	w := &Watch[T]{codec: r.codec, trace: r.c.trace, opened: r.c.trace.Now(), ctx: ctx, stop: stop, body: res.Body}
-	size := watchBuffer
-	if opts.FieldSelector != "" {
-		size = narrowWatchBuffer
-	}
-	in := bufio.NewReaderSize(res.Body, size)
 	switch ct := res.Header.Get("Content-Type"); {
 	case strings.HasPrefix(ct, ContentTypeProtobuf):
-		w.in = &protoFrames{in: in}
+		w.in = &protoFrames{in: inbox{from: res.Body}}
 	case strings.HasPrefix(ct, ContentTypeCBOR): // with -seq
-		w.in = &cborFrames{in: cbor.NewDecoder(in)}
+		w.in = &cborFrames{in: cbor.NewDecoder(res.Body)}
 	default:
-		w.in = &jsonFrames{in: in}
+		w.in = &jsonFrames{in: inbox{from: res.Body}}
 	}
 	return w, nil
 }
