@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/auth"
@@ -91,6 +92,18 @@ func TestServiceAccount(t *testing.T) {
 	again := plain.DeepCopy()
 	if err := admit(t, p, request(admission.Create, "pods", "shop", "", again, nil)); err != nil || len(again.Spec.Volumes) != 1 || len(again.Spec.Containers[0].VolumeMounts) != 1 {
 		t.Errorf("a pod that has it all: %v %+v", err, again.Spec)
+	}
+	volumeOf := func(owner string) string {
+		owned := pod(func(p *corev1.Pod) {
+			p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: owner, UID: types.UID(owner), Controller: new(true)}}
+		})
+		if err := admit(t, p, request(admission.Create, "pods", "shop", "", owned, nil)); err != nil {
+			t.Fatal(err)
+		}
+		return owned.Spec.Volumes[0].Name
+	}
+	if a, b := volumeOf("a"), volumeOf("b"); a != volumeOf("a") || a == b || len(a) != len(v.Name) {
+		t.Errorf("the volumes of the pods of two controllers are %s and %s, and then %s", a, b, volumeOf("a"))
 	}
 
 	quiet := pod(func(p *corev1.Pod) { p.Spec.ServiceAccountName = "quiet" })

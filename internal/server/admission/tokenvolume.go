@@ -1,9 +1,12 @@
 package admission
 
 import (
+	"hash/fnv"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
@@ -23,7 +26,7 @@ func mountToken(pod *corev1.Pod) {
 		}
 	}
 	if !there {
-		name = tokenVolume + rand.String(5)
+		name = tokenVolume + suffixFor(pod)
 	}
 	needed := false
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
@@ -38,6 +41,18 @@ func mountToken(pod *corev1.Pod) {
 	if needed && !there {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Projected: tokenSources()}})
 	}
+}
+
+// suffixFor returns the five letters or digits at the end of the volume's name. In kube-apiserver they are random in each pod. Here
+// the pods of one controller have the same ones, because equal containers and volumes are held in memory once.
+func suffixFor(pod *corev1.Pod) string {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil {
+		return rand.String(5)
+	}
+	h := fnv.New64a()
+	h.Write([]byte(owner.UID))
+	return rand.SafeEncodeString(strconv.FormatUint(h.Sum64()%1e5+1e5, 10)[1:])
 }
 
 func mountsAt(c *corev1.Container, path string) bool {
