@@ -61,6 +61,9 @@ func (s *loop) preemptForGroup(e *queue.QueuedPodInfo, h *hierarchy) (victims []
 		return nil, o
 	}
 	defer func() {
+		if o.message != "" {
+			o.message = "pod group preemption: " + o.message
+		}
 		if !s.asking.hasQuestions() {
 			profile.Metrics.GroupPreempted(o.status)
 		}
@@ -114,7 +117,7 @@ func (s *loop) victimsForGroup(profile *profile, members []*queue.QueuedPodInfo,
 		}
 		switch {
 		case t.failure != nil:
-			return nil, groupOutcome{failure: fmt.Errorf("error in %q PodGroupPostFilter plugins: %w", "DefaultPreemption", t.failure), status: metrics.Failed}
+			return nil, groupOutcome{failure: fmt.Errorf("error in %q PodGroupPostFilter plugins: pod group preemption: %w", "DefaultPreemption", t.failure), status: metrics.Failed}
 		case s.asking.hasQuestions():
 			for i, w := range members {
 				s.nominate(w, nominated[i])

@@ -104,8 +104,8 @@ func (s *loop) addAssigned(p *cache.PodInfo) {
 	if old == nil || from != p.NodeInfo || !maps.Equal(old.Pod.Labels, p.Pod.Labels) {
 		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: p.NodeInfo, Pod: p}, now)
 	}
-	// It moved, shrank or is being deleted: other pods may fit now.
-	if old != nil && (from != p.NodeInfo || old.Terminating != p.Terminating || !old.Requests.Equal(&p.Requests)) {
+	// It moved or shrank: other pods may fit now. Those that wait for a terminating pod are not tried before it is gone.
+	if old != nil && (from != p.NodeInfo || !old.Requests.Equal(&p.Requests)) {
 		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodRemoved, Node: from, Pod: old}, now)
 	}
 }

@@ -276,7 +276,7 @@ func TestExtenderRefusesGang(t *testing.T) {
 	x.refusing("node-2")
 	g.gang(t, "pair", 2, "", false)
 	g.wanting(t, "pair", "20", "", "a", "b")
-	const want = "minCount (2) cannot be satisfied: 1 scheduled, 0 remaining, No preemption victims found for incoming preemptor"
+	const want = "minCount (2) cannot be satisfied: 1 scheduled, 0 remaining, pod group preemption: No preemption victims found for incoming preemptor"
 	if c := g.group(t, "pair", metav1.ConditionFalse, "Unschedulable"); c.Message != want {
 		t.Errorf("the condition is %q", c.Message)
 	}
@@ -336,7 +336,7 @@ func TestGangPreemptsByExtender(t *testing.T) {
 	g.gang(t, "refused", 1, "high", false)
 	g.wanting(t, "refused", "20", "high", "refused")
 	g.message(t, "refused", corev1.PodReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.")
-	if c := g.group(t, "refused", metav1.ConditionFalse, "Unschedulable"); c.Message != "minCount (1) cannot be satisfied: 0 scheduled, 0 remaining, minCount (1) cannot be satisfied: 0 scheduled, 0 remaining" {
+	if c := g.group(t, "refused", metav1.ConditionFalse, "Unschedulable"); c.Message != "minCount (1) cannot be satisfied: 0 scheduled, 0 remaining, pod group preemption: minCount (1) cannot be satisfied: 0 scheduled, 0 remaining" {
 		t.Errorf("the condition is %q", c.Message)
 	}
 	if err := g.CoreV1().Pods("default").Delete(g.ctx, "refused", metav1.DeleteOptions{}); err != nil {
@@ -364,7 +364,7 @@ func TestExtenderFailsPreemptingGang(t *testing.T) {
 	x.answer(func(string, string, <-chan struct{}) (reason, err string) { return "", "no database" })
 	g.gang(t, "lone", 1, "high", false)
 	g.wanting(t, "lone", "20", "high", "a")
-	const want = `error in "DefaultPreemption" PodGroupPostFilter plugins: failed to schedule other pod from a pod group: no database`
+	const want = `error in "DefaultPreemption" PodGroupPostFilter plugins: pod group preemption: failed to schedule other pod from a pod group: no database`
 	if c := g.group(t, "lone", metav1.ConditionFalse, "SchedulerError"); c.Message != want {
 		t.Errorf("the condition is %q", c.Message)
 	}

@@ -238,7 +238,7 @@ func TestGangs(t *testing.T) {
 	g.gang(t, "large", 5, "", false)
 	g.pods(t, "large", 5, "16", "") // two nodes have room for four
 	c := g.group(t, "large", metav1.ConditionFalse, "Unschedulable")
-	const want = "minCount (5) cannot be satisfied: 4 scheduled, 0 remaining, No preemption victims found for incoming preemptor"
+	const want = "minCount (5) cannot be satisfied: 4 scheduled, 0 remaining, pod group preemption: No preemption victims found for incoming preemptor"
 	if c.Message != want {
 		t.Errorf("the condition is %q, want %q", c.Message, want)
 	}
