@@ -83,7 +83,8 @@
 //     it has registered, so a slow write delays no event.
 //  2. PodWorkers goroutines, which all nodes share, write pods, through one queue that
 //     never gives a pod to two of them; its one timer also serves the delays of pods.
-//     Leases and status reports go the same way, through a queue of their own.
+//     Leases and status reports go the same way, through a queue of their own, with more
+//     goroutines while many nodes wait.
 //  3. The worker that holds a pod asks its lifecycle (internal/node/lifecycle) for the next
 //     step and carries it out; no other goroutine writes the pod. A status is written on top
 //     of the version from which it was made. If that version is outdated, the write is

@@ -26,19 +26,21 @@ import (
 
 // Nodes are the simulated nodes of one process. Make them with New, start them with Run.
 type Nodes struct {
-	env         controller.Env
-	options     Options
-	nodes       client.Resource[*corev1.Node]
-	leases      client.Resource[*coordinationv1.Lease]
-	pods        client.Resource[*corev1.Pod]
-	work        *workqueue.Queue[podKey]
-	heartbeats  *workqueue.Queue[*kubelet]
-	stageQueue  *workqueue.Queue[*kubelet] // nodes on which stages are played
-	supervision *workqueue.Queue[*kubelet] // nodes whose usage is played, or that shut down
-	joining     chan struct{}              // tokens that bound how many nodes register or list at a time
-	lifecycle   lifecycle.Lifecycle
-	builtIn     *lifecycle.BuiltIn // the one below lifecycle
-	served      *api.Server
+	env        controller.Env
+	options    Options
+	nodes      client.Resource[*corev1.Node]
+	leases     client.Resource[*coordinationv1.Lease]
+	pods       client.Resource[*corev1.Pod]
+	work       *workqueue.Queue[podKey]
+	heartbeats *workqueue.Queue[*kubelet]
+	// heartbeatWorkers are the goroutines that work on heartbeats.
+	heartbeatWorkers atomic.Int32
+	stageQueue       *workqueue.Queue[*kubelet] // nodes on which stages are played
+	supervision      *workqueue.Queue[*kubelet] // nodes whose usage is played, or that shut down
+	joining          chan struct{}              // tokens that bound how many nodes register or list at a time
+	lifecycle        lifecycle.Lifecycle
+	builtIn          *lifecycle.BuiltIn // the one below lifecycle
+	served           *api.Server
 	// watching counts the watches of objects that pods use. Workers of the queue work start them.
 	watching sync.WaitGroup
 	roster   roster

@@ -12,8 +12,16 @@ import (
 	"fairlead.dev/workqueue"
 )
 
-// heartbeatWorkers is how many nodes write their lease or status, or play a stage, at a time.
-const heartbeatWorkers = 4
+const (
+	// stageWorkers is how many nodes play a stage at a time.
+	stageWorkers = 4
+	// heartbeatWorkers is how many nodes write their lease or status at a time.
+	heartbeatWorkers = 4
+	// mostHeartbeatWorkers is how many do while more than waitingPerWorker nodes wait for each of them. A busy server answers each
+	// write late, and a node whose lease is late becomes NotReady, as do its pods: more writes.
+	mostHeartbeatWorkers = 256
+	waitingPerWorker     = 8
+)
 
 // Run keeps the nodes alive until ctx ends, which is no error, and all goroutines have.
 // The nodes stay registered. It may be called once.
@@ -50,12 +58,13 @@ func (ns *Nodes) Run(ctx context.Context) error {
 	for range ns.options.PodWorkers {
 		all.Go(func() { work(ctx, ns.work, podKey.sync) })
 	}
+	ns.heartbeatWorkers.Store(heartbeatWorkers)
 	for range heartbeatWorkers {
-		all.Go(func() { work(ctx, ns.heartbeats, (*kubelet).keepAlive) })
+		all.Go(func() { ns.beat(ctx, &all, false) })
 	}
 	all.Go(func() { work(ctx, ns.supervision, (*kubelet).supervise) })
 	if ns.stagesNodes() {
-		for range heartbeatWorkers {
+		for range stageWorkers {
 			all.Go(func() { work(ctx, ns.stageQueue, (*kubelet).playNode) })
 		}
 	}
@@ -77,14 +86,36 @@ func (ns *Nodes) Run(ctx context.Context) error {
 // work runs sync for the keys of a queue until ctx ends.
 func work[K comparable](ctx context.Context, q *workqueue.Queue[K], sync func(K, context.Context) (time.Time, error)) {
 	for k := range q.Work(ctx) {
-		next, err := sync(k, ctx)
-		if err != nil {
-			q.Retry(k)
-		} else {
-			q.Forget(k)
-			if !next.IsZero() {
-				q.AddAfter(k, time.Until(next))
-			}
+		handle(ctx, q, k, sync)
+	}
+}
+
+// handle runs sync for a key of a queue, and puts it back if it is to run again.
+func handle[K comparable](ctx context.Context, q *workqueue.Queue[K], k K, sync func(K, context.Context) (time.Time, error)) {
+	next, err := sync(k, ctx)
+	if err != nil {
+		q.Retry(k)
+		return
+	}
+	q.Forget(k)
+	if !next.IsZero() {
+		q.AddAfter(k, time.Until(next))
+	}
+}
+
+// beat is work for heartbeats. While many nodes wait it starts others, which end when none waits.
+func (ns *Nodes) beat(ctx context.Context, all *sync.WaitGroup, helps bool) {
+	if helps {
+		defer ns.heartbeatWorkers.Add(-1)
+	}
+	for k := range ns.heartbeats.Work(ctx) {
+		workers, waiting := ns.heartbeatWorkers.Load(), int32(ns.heartbeats.Len())
+		if waiting > workers*waitingPerWorker && workers < mostHeartbeatWorkers && ns.heartbeatWorkers.CompareAndSwap(workers, workers+1) {
+			all.Go(func() { ns.beat(ctx, all, true) })
+		}
+		handle(ctx, ns.heartbeats, k, (*kubelet).keepAlive)
+		if helps && waiting == 0 {
+			return
 		}
 	}
 }
