@@ -17,7 +17,7 @@ func (c *Cluster) Nominate(p *PodInfo, node string) {
 		Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.Pod.Namespace, Name: p.Pod.Name, UID: "nominated " + p.Pod.UID,
 		}},
-		Requests: p.Requests, NonZeroRequests: p.NonZeroRequests, Priority: p.Priority, HostPorts: p.HostPorts, Nominee: p,
+		Requests: p.Requests, NonZeroRequests: p.NonZeroRequests, Priority: p.Priority, PodRules: &PodRules{HostPorts: p.HostPorts}, Nominee: p,
 	}
 	c.nominated[p.Pod.UID] = g
 	c.AddPod(g, node)

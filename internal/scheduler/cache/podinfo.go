@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +17,14 @@ type PodInfo struct {
 	Requests        Resources // for filters
 	NonZeroRequests Resources // for scores: missing requests count as small amounts
 	Priority        int32
+	Terminating     bool
+	*PodRules       // never nil
+	NodeInfo        *NodeInfo
+	Nominee         *PodInfo // the nominated pod whose placeholder it is; nil: it is no placeholder
+}
 
+// PodRules are the rules and claims of a pod. Pods without any share one PodRules, since a cluster of many pods has mostly these.
+type PodRules struct {
 	HostPorts                 []HostPort
 	RequiredNodeAffinity      *RequiredNodeAffinity
 	PreferredNodeAffinity     []PreferredSchedulingTerm
@@ -28,10 +36,9 @@ type PodInfo struct {
 	Claims                    []string // names of PersistentVolumeClaims
 	ResourceClaims            []string // names of ResourceClaims, of those that exist according to the status
 	ParseError                error    // the first malformed rule
-	NodeInfo                  *NodeInfo
-	Terminating               bool
-	Nominee                   *PodInfo // the nominated pod whose placeholder it is; nil: it is no placeholder
 }
+
+var noRules PodRules
 
 type PreferredSchedulingTerm struct {
 	NodeSelectorTerm
@@ -46,7 +53,7 @@ type AffinityTerm struct {
 
 // NewPodInfo parses a pod. It always succeeds; a pod with a malformed rule fits no node.
 func NewPodInfo(pod *corev1.Pod) *PodInfo {
-	p := &PodInfo{Pod: pod, Requests: podRequests(pod, false), NonZeroRequests: podRequests(pod, true)}
+	p := &PodInfo{Pod: pod, Requests: podRequests(pod, false), NonZeroRequests: podRequests(pod, true), PodRules: &PodRules{}}
 	if pod.Spec.Priority != nil {
 		p.Priority = *pod.Spec.Priority
 	}
@@ -58,6 +65,9 @@ func NewPodInfo(pod *corev1.Pod) *PodInfo {
 		if err := read(); err != nil && p.ParseError == nil {
 			p.ParseError = fmt.Errorf("parsing pod: %w", err)
 		}
+	}
+	if reflect.ValueOf(p.PodRules).Elem().IsZero() {
+		p.PodRules = &noRules
 	}
 	return p
 }
