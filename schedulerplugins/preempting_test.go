@@ -115,6 +115,7 @@ profiles:
 	if victim := next(t, e.evicted); victim != "c" {
 		t.Errorf("evicted %s", victim)
 	}
+	c.mark("node-1", "labels", "changed", "yes") // the pod is tried again
 	next(t, e.waiting)
 	c.pod("rival", requesting(third))
 	all := next(t, e.nominated)
