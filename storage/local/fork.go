@@ -59,7 +59,7 @@ func begin(o Options, img *engine.Image) *Store {
 	s := &Store{}
 	s.failure.init(o.Logger)
 	s.assemble(o, img)
-	s.start(o)
+	s.start(o, img.Packer)
 	s.failure.open()
 	return s
 }

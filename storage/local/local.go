@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/storage"
 
 	"fairlead.dev/internal/storage/engine"
+	"fairlead.dev/internal/storage/mvcc"
 )
 
 // A Store is a storage.Store in this process. See the package comment.
@@ -45,7 +46,7 @@ func Open(dir string, o Options) (*Store, error) {
 		}
 	}
 	s.assemble(o, img)
-	s.start(o)
+	s.start(o, img.Packer)
 	s.failure.open()
 	return s, nil
 }
@@ -80,9 +81,9 @@ func (s *Store) assemble(o Options, img *engine.Image) {
 	m.engine, m.cleaner, m.trace = s.engine, s.cleaner, o.Trace
 }
 
-// start starts the goroutines.
-func (s *Store) start(o Options) {
-	s.packer = startPacker(&s.published, !o.InMemory) // a fork shares its values
+// start starts the goroutines. before is the packer of the store's content.
+func (s *Store) start(o Options, before mvcc.Packer) {
+	s.packer = startPacker(&s.published, before)
 	s.committer.packer = s.packer
 	s.committer.start()
 	s.upkeep.start(o, &s.compactor, s.cleaner)

@@ -12,9 +12,6 @@ const (
 	// cursors that follow the log, and packStep how many are examined in one go.
 	unpackedEvents = 256
 	packStep       = 256
-	// unsettledEvents is how many of the last events leave their own versions unpacked: these are
-	// likely to be superseded soon.
-	unsettledEvents = 4 << 10
 )
 
 // The packer packs the versions in history, and those that have not been superseded for some time,
@@ -40,13 +37,14 @@ type packer struct {
 	}
 }
 
-// startPacker starts a packer; loaded tells it to examine the keys that the store has at its start.
-func startPacker(p *published, loaded bool) *packer {
-	first := p.state.Load().log.First
+// startPacker starts a packer that goes on where another one has ended: all versions are packed but the last mvcc.Unsettled.
+func startPacker(p *published, before mvcc.Packer) *packer {
+	log := p.state.Load().log
 	k := &packer{
 		published: p, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
-		next: first, settled: first, scanning: loaded,
+		next: log.End, settled: max(log.First, log.End-mvcc.Unsettled),
 	}
+	k.mu.packer = before
 	go k.run()
 	return k
 }
@@ -138,7 +136,7 @@ func (p *packer) settle(st *state) bool {
 	if p.settled < st.log.First { // the log was cut before the packer came there
 		p.settled, p.scanning, p.from = st.log.First, true, ""
 	}
-	end := st.log.End - unsettledEvents
+	end := st.log.End - mvcc.Unsettled
 	for last := min(p.settled+packStep, end); p.settled < last; p.settled++ {
 		v := st.log.At(p.settled)
 		if e, ok := st.tree.Get(v.KV().Key); ok && e.Head.Load() == v {

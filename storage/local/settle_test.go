@@ -17,7 +17,7 @@ func TestSettled(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
 	text := strings.Repeat("a line of what is always the same, ", 60)
 	value := func(i, n int) string { return fmt.Sprintf("%s%d%s%d", text, i, text[:i%700], n*n) }
-	const keys = unsettledEvents + 2*packStep
+	const keys = mvcc.Unsettled + 2*packStep
 	want := map[string]string{}
 	var s *Store
 	open := func() {
@@ -133,7 +133,7 @@ func TestSettledDuringWrites(t *testing.T) {
 	}
 	defer s.Close()
 	text := strings.Repeat("a line of what is always the same, ", 30)
-	for n := range 3 * unsettledEvents {
+	for n := range 3 * mvcc.Unsettled {
 		key := fmt.Sprint("/pods/web-", n%1000)
 		if n%17 == 0 {
 			key = fmt.Sprint("/pods/web-", n%10)

@@ -24,6 +24,8 @@ type Image struct {
 	Live           mvcc.Size
 	Marks          []Mark
 	Leases         leases.Table
+	// Packer has packed most versions.
+	Packer mvcc.Packer
 	// kept is the size of the records that count; Garbage are those that were compacted.
 	kept    int64
 	Garbage Garbage

@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/internal/storage/mvcc"
 )
 
-// load reads the log from its beginning. It finds the compacted records on the way, and rejects a
-// log with a gap above the last compaction.
+// load reads the log from its beginning, and packs most versions, so that a large store takes little memory from its start. It finds
+// the compacted records on the way, and rejects a log with a gap above the last compaction.
 func (e *Engine) load() (*Image, error) {
 	img := NewImage()
 	if err := e.loadMeta(img); err != nil {
@@ -26,30 +26,28 @@ func (e *Engine) load() (*Image, error) {
 		return nil, err
 	}
 	defer it.Close()
-	first, last := int64(0), int64(0)
-	if e.progress != nil && it.Last() {
-		last = recordRevision(it.Key())
+	first, last := storage.Revision(0), storage.Revision(0)
+	if e.progress != nil && it.First() {
+		first = storage.Revision(recordRevision(it.Key()))
+		it.Last()
+		last = storage.Revision(recordRevision(it.Key()))
 	}
+	reader := startReader(it)
+	defer reader.stop()
 	l := loader{Image: img, rev: img.Compacted, last: true}
-	n := int64(0)
-	for it.First(); it.Valid(); it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return nil, err
-		}
-		if err := l.add(it.Key(), value); err != nil {
-			return nil, err
-		}
-		if n++; e.progress != nil && n%progressStep == 1 {
-			at := recordRevision(it.Key())
-			if n == 1 {
-				first = at
+	for records := range reader.batches {
+		for i := range records {
+			if err := l.add(&records[i]); err != nil {
+				return nil, err
 			}
-			e.progress(at-first+1, last-first+1)
+		}
+		if e.progress != nil {
+			at := records[len(records)-1].kv.ModRevision
+			e.progress(int64(at-first+1), int64(last-first+1))
 		}
 	}
-	if err := it.Error(); err != nil {
-		return nil, err
+	if reader.err != nil {
+		return nil, reader.err
 	}
 	if !l.last {
 		return nil, fmt.Errorf("%w: the end of revision %d is missing", errRecord, l.rev)
@@ -58,23 +56,25 @@ func (e *Engine) load() (*Image, error) {
 	return img, img.bind()
 }
 
-// progressStep is how many records are read between two reports.
-const progressStep = 5_000
-
 // loader adds records in the order of the log.
 type loader struct {
 	*Image
-	entry *mvcc.Entry
-	rev   storage.Revision // the last above the compaction
-	sub   uint32
-	last  bool // the transaction of rev is complete
+	rev  storage.Revision // the last above the compaction
+	sub  uint32
+	last bool // the transaction of rev is complete
+	// recent are the last versions, in a ring from oldest on. Those that others have not superseded by then are packed.
+	recent [mvcc.Unsettled]recentVersion
+	oldest int
 }
 
-func (l *loader) add(key, value []byte) error {
-	v, last, err := decodeRecord(key, value, l.intern)
-	if err != nil {
-		return err
-	}
+type recentVersion struct {
+	*mvcc.Version
+	entry *mvcc.Entry
+}
+
+func (l *loader) add(rec *record) error {
+	key, entry := l.intern(rec.name)
+	v := rec.version(key)
 	l.kept += int64(recordSize(v))
 	r := v.KV().ModRevision
 	if r > l.Compacted {
@@ -82,9 +82,9 @@ func (l *loader) add(key, value []byte) error {
 		if !follows {
 			return fmt.Errorf("%w: revision %d.%d follows %d.%d", errRecord, r, v.Sub, l.rev, l.sub)
 		}
-		l.rev, l.sub, l.last = r, v.Sub, last
+		l.rev, l.sub, l.last = r, v.Sub, rec.last
 	}
-	prev := l.entry.Head.Load()
+	prev := entry.Head.Load()
 	if r <= l.Compacted {
 		if prev != nil {
 			l.discard(prev)
@@ -98,22 +98,26 @@ func (l *loader) add(key, value []byte) error {
 	} else {
 		v.Prev.Store(prev)
 		l.Log = l.Log.Append([]*mvcc.Version{v})
+		l.Packer.Pack(prev, v)
 	}
 	l.Live.Replace(prev, v)
-	l.entry.Head.Store(v)
+	entry.Head.Store(v)
+	if old := l.recent[l.oldest]; old.Version != nil && old.entry.Head.Load() == old.Version {
+		l.Packer.PackSibling(old.Version)
+	}
+	l.recent[l.oldest] = recentVersion{v, entry}
+	l.oldest = (l.oldest + 1) % len(l.recent)
 	return nil
 }
 
-// intern finds the entry of key, or makes one, and returns its string.
-func (l *loader) intern(key []byte) string {
+// intern finds the entry of a key, or makes one, and returns the key's string.
+func (l *loader) intern(key []byte) (string, *mvcc.Entry) {
 	if e, ok := l.Tree.Get(string(key)); ok {
-		l.entry = e
-		return e.Head.Load().KV().Key
+		return e.Head.Load().KV().Key, e
 	}
-	k := string(key)
-	l.entry = &mvcc.Entry{}
-	l.Tree.Set(k, l.entry)
-	return k
+	k, e := string(key), &mvcc.Entry{}
+	l.Tree.Set(k, e)
+	return k, e
 }
 
 func (l *loader) discard(v *mvcc.Version) {

@@ -64,36 +64,50 @@ func recordRevision(key []byte) int64 {
 	return int64(binary.BigEndian.Uint64(key))
 }
 
-// decodeRecord reads a record. It copies the value, and the key unless intern knows a string for
-// it.
-func decodeRecord(key, b []byte, intern func(key []byte) string) (v *mvcc.Version, last bool, err error) {
+// record is a version as it is stored: kv has no key, which is name.
+type record struct {
+	kv            storage.KeyValue
+	name          []byte
+	sub           uint32
+	deleted, last bool
+}
+
+// decodeRecord reads a record. Its name and value are parts of b.
+func decodeRecord(key, b []byte) (r record, err error) {
 	if len(key) != recordKeySize {
-		return nil, false, fmt.Errorf("%w: its key has %d bytes", errRecord, len(key))
+		return r, fmt.Errorf("%w: its key has %d bytes", errRecord, len(key))
 	}
 	rev := binary.BigEndian.Uint64(key)
 	if rev > math.MaxInt64 {
-		return nil, false, fmt.Errorf("%w: revision %d", errRecord, rev)
+		return r, fmt.Errorf("%w: revision %d", errRecord, rev)
 	}
 	if len(b) < recordHead || uint64(len(b)-recordHead) < uint64(binary.BigEndian.Uint32(b[25:])) {
-		return nil, false, fmt.Errorf("%w: revision %d is cut at %d bytes", errRecord, rev, len(b))
+		return r, fmt.Errorf("%w: revision %d is cut at %d bytes", errRecord, rev, len(b))
 	}
 	kind := b[0] &^ kindLast
 	if kind > kindDelete {
-		return nil, false, fmt.Errorf("%w: revision %d is of kind %d", errRecord, rev, kind)
-	}
-	kv := storage.KeyValue{
-		ModRevision:    storage.Revision(rev),
-		CreateRevision: storage.Revision(binary.BigEndian.Uint64(b[1:])),
-		Version:        int64(binary.BigEndian.Uint64(b[9:])),
-		Lease:          storage.LeaseID(binary.BigEndian.Uint64(b[17:])),
+		return r, fmt.Errorf("%w: revision %d is of kind %d", errRecord, rev, kind)
 	}
 	n := recordHead + int(binary.BigEndian.Uint32(b[25:]))
-	kv.Key = intern(b[recordHead:n])
-	if kind == kindPut {
-		kv.Value = append(make([]byte, 0, len(b)-n), b[n:]...)
+	r = record{
+		kv: storage.KeyValue{
+			ModRevision:    storage.Revision(rev),
+			CreateRevision: storage.Revision(binary.BigEndian.Uint64(b[1:])),
+			Version:        int64(binary.BigEndian.Uint64(b[9:])),
+			Lease:          storage.LeaseID(binary.BigEndian.Uint64(b[17:])),
+		},
+		name: b[recordHead:n], sub: binary.BigEndian.Uint32(key[8:]), deleted: kind == kindDelete, last: b[0]&kindLast != 0,
 	}
-	v = mvcc.NewVersion(kv, binary.BigEndian.Uint32(key[8:]), kind == kindDelete)
-	return v, b[0]&kindLast != 0, nil
+	if !r.deleted {
+		r.kv.Value = b[n:]
+	}
+	return r, nil
+}
+
+// version returns the version of a record under its key.
+func (r *record) version(key string) *mvcc.Version {
+	r.kv.Key = key
+	return mvcc.NewVersion(r.kv, r.sub, r.deleted)
 }
 
 func uint64Value(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

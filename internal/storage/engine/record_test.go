@@ -17,15 +17,16 @@ func FuzzRecord(f *testing.F) {
 	f.Add(appendRecordKey(nil, 5, 3), b)
 	f.Add([]byte{}, []byte{})
 	f.Fuzz(func(t *testing.T, key, b []byte) {
-		v, last, err := decodeRecord(key, b, func(k []byte) string { return string(k) })
+		r, err := decodeRecord(key, b)
 		if err != nil {
 			return
 		}
+		v := r.version(string(r.name))
 		if v.Deleted {
 			return // other fields of a tombstone are not kept
 		}
 		again := make([]byte, recordSize(v))
-		encodeRecord(again, v, last)
+		encodeRecord(again, v, r.last)
 		if string(again) != string(b) || string(appendRecordKey(nil, v.KV().ModRevision, v.Sub)) != string(key) {
 			t.Errorf("%x %x became %x", key, b, again)
 		}

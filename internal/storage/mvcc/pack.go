@@ -8,6 +8,9 @@ import (
 	"fairlead.dev/storage"
 )
 
+// Unsettled is how many of the last versions are not packed yet: they are likely to be superseded soon.
+const Unsettled = 4 << 10
+
 const (
 	// minPackSize is the size of the smallest value that is packed.
 	minPackSize = 256
