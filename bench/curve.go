@@ -18,6 +18,8 @@ const (
 	podsPerNode       = 100
 	podsPerDeployment = 1_000
 	podsPerNamespace  = 10_000
+	// deploymentsAtOnce is how many Deployments are made before all pods of the first one run.
+	deploymentsAtOnce = 50
 	// rest is the time before memory is read: objects that have not changed for a while take less.
 	rest = 40 * time.Second
 )
@@ -31,6 +33,9 @@ type point struct {
 	Resident      float64 `json:"resident"`      // MB, at rest
 	Get           float64 `json:"get"`           // microseconds of CPU
 	Patch         float64 `json:"patch"`         // microseconds of CPU, with the node's reading of it
+	Create        float64 `json:"create"`        // microseconds of CPU, of a pod that no scheduler places
+	FanOut        float64 `json:"fanOut"`        // microseconds of CPU for a delivery to one of the watchers of a namespace
+	FanOutP99     float64 `json:"fanOutP99"`     // milliseconds from the write to the watcher
 	Page          float64 `json:"page"`          // microseconds of CPU for a list of 500
 	List          float64 `json:"list"`          // seconds for the list of all in protobuf
 	Growth        float64 `json:"growth"`        // MB, the peak of memory during it above that before
@@ -70,7 +75,7 @@ func runCurve(ctx context.Context, o *options) (err error) {
 	if err := o.bin.find(ctx, dir, o); err != nil {
 		return err
 	}
-	c := &curve{bench: &bench{nodes: o.curve[0] / podsPerNode}, bin: &o.bin, dir: dir}
+	c := &curve{bench: &bench{sizes: o.sizes, nodes: o.curve[0] / podsPerNode}, bin: &o.bin, dir: dir}
 	if err := c.start(ctx); err != nil {
 		return err
 	}
@@ -150,10 +155,14 @@ func (c *curve) grow(ctx context.Context, p *point) error {
 			if err := c.deploy(ctx, c.namespace(c.deployed), fmt.Sprintf("web-%d", c.deployed), podsPerDeployment); err != nil {
 				return err
 			}
-			c.deployed++
+			if c.deployed++; c.deployed-first > deploymentsAtOnce {
+				if err := c.untilDeployed(ctx, c.deployed-1-deploymentsAtOnce); err != nil {
+					return err
+				}
+			}
 		}
-		for i := first; i < c.deployed; i++ {
-			if err := c.untilRolledOut(ctx, c.namespace(i), fmt.Sprintf("web-%d", i)); err != nil {
+		for i := max(first, c.deployed-deploymentsAtOnce); i < c.deployed; i++ {
+			if err := c.untilDeployed(ctx, i); err != nil {
 				return err
 			}
 		}
@@ -161,6 +170,11 @@ func (c *curve) grow(ctx context.Context, p *point) error {
 	})
 	p.PodCPU, p.PodsPerSecond = (us(cpu)-idle*us(wall))/float64(added), float64(added)/(wall-aftermath).Seconds()
 	return err
+}
+
+// untilDeployed waits until all pods of a Deployment run.
+func (c *curve) untilDeployed(ctx context.Context, deployment int) error {
+	return c.untilRolledOut(ctx, c.namespace(deployment), fmt.Sprintf("web-%d", deployment))
 }
 
 // namespace is that of a Deployment.

@@ -39,7 +39,11 @@ func (c *curve) requests(ctx context.Context, p *point) error {
 	}{
 		{&p.Get, 10 * size, func(i int) request { return request{path: path(i), want: http.StatusOK} }},
 		{&p.Patch, 2 * size, func(i int) request {
-			return request{method: http.MethodPatch, path: path(i), contentType: mediaMerge, body: seqPatch(fmt.Sprint(p.Pods, i)), want: http.StatusOK}
+			return patchOf(path(i), fmt.Sprint(p.Pods, i))
+		}},
+		{&p.Create, 2 * size, func(i int) request {
+			return request{method: http.MethodPost, path: pods, want: http.StatusCreated, body: fmt.Appendf(nil, `{"metadata": {"name": "new-%d", "labels": {"new": ""}},
+				"spec": {"schedulerName": "none", "containers": [{"name": "web", "image": "nginx"}]}}`, i)}
 		}},
 		{&p.Page, 100, func(int) request {
 			return request{path: fmt.Sprintf("/api/v1/pods?limit=%d", size), want: http.StatusOK}
@@ -53,6 +57,18 @@ func (c *curve) requests(ctx context.Context, p *point) error {
 		}
 		*m.to = (us(cpu) - idle*us(wall)) / float64(m.n)
 	}
+	if err := c.conn(0).call(ctx, request{method: http.MethodDelete, path: pods + "?labelSelector=new", want: http.StatusOK}); err != nil {
+		return err
+	}
+	revision, err := c.revision(ctx, pods)
+	if err != nil {
+		return err
+	}
+	cpu, wall, late, err := c.fan(ctx, pods+"?watch=1&resourceVersion="+revision, fmt.Sprintf("fan-%d-", p.Pods), path(0))
+	if err != nil {
+		return err
+	}
+	p.FanOut, p.FanOutP99 = (us(cpu)-idle*us(wall))/float64(len(late)), ms(late[len(late)*99/100])
 	return nil
 }
 

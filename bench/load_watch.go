@@ -22,7 +22,7 @@ func idleWatches(ctx context.Context, b *bench) ([]figure, error) {
 	if err := b.settle(ctx); err != nil {
 		return nil, err
 	}
-	revision, err := b.revision(ctx)
+	revision, err := b.revision(ctx, podsPath)
 	if err != nil {
 		return nil, err
 	}
@@ -94,27 +94,41 @@ func watchList(ctx context.Context, b *bench) ([]figure, error) {
 	return []figure{{"watchlist", ms(cpu) / float64(b.Streams)}}, err
 }
 
-// fanOut has one writer change a pod as fast as it is answered, and many watch
-// all pods. Each must see each change, in order.
+// fanOut has one writer change a pod, and many watch all pods.
 func fanOut(ctx context.Context, b *bench) ([]figure, error) {
-	revision, err := b.revision(ctx)
+	revision, err := b.revision(ctx, podsPath)
 	if err != nil {
 		return nil, err
 	}
-	open, done, err := b.watchers(ctx, b.Watchers, func(int) string { return podsPath + "?watch=1&resourceVersion=" + revision })
+	cpu, wall, late, err := b.fan(ctx, podsPath+"?watch=1&resourceVersion="+revision, "fan-", podPath(0))
 	if err != nil {
 		return nil, err
+	}
+	return []figure{
+		{"fan-out", us(cpu) / float64(len(late))},
+		{"fan-out-rate", float64(len(late)) / wall.Seconds()},
+		{"fan-out-p50", ms(late[len(late)/2])},
+		{"fan-out-p99", ms(late[len(late)*99/100])},
+	}, nil
+}
+
+// fan has one writer change a pod as fast as it is answered, and the watchers of a path see each change, in order. late has the times
+// from a write to its readers, in ascending order.
+func (b *bench) fan(ctx context.Context, path, mark, pod string) (cpu, wall time.Duration, late []time.Duration, err error) {
+	open, done, err := b.watchers(ctx, b.Watchers, func(int) string { return path })
+	if err != nil {
+		return 0, 0, nil, err
 	}
 	defer done()
 	var (
 		begin = time.Now()
 		sent  = make([]atomic.Int64, b.Events) // since begin
-		late  = make([]time.Duration, b.Events*b.Watchers)
 	)
+	late = make([]time.Duration, b.Events*b.Watchers)
 	write := func(ctx context.Context) error {
 		for e := range b.Events {
 			sent[e].Store(int64(time.Since(begin)))
-			if err := b.patch(ctx, 0, "fan-"+strconv.Itoa(e)); err != nil {
+			if err := b.conn(0).call(ctx, patchOf(pod, mark+strconv.Itoa(e))); err != nil {
 				return err
 			}
 		}
@@ -124,7 +138,7 @@ func fanOut(ctx context.Context, b *bench) ([]figure, error) {
 		for e := range b.Events {
 			ev, err := open[i].next()
 			if err == nil {
-				err = ev.of("fan-" + strconv.Itoa(e))
+				err = ev.of(mark + strconv.Itoa(e))
 			}
 			if err != nil {
 				return fmt.Errorf("watcher %d, event %d: %w", i, e, err)
@@ -133,7 +147,7 @@ func fanOut(ctx context.Context, b *bench) ([]figure, error) {
 		}
 		return nil
 	}
-	cpu, wall, err := b.spent(func() error {
+	cpu, wall, err = b.spent(func() error {
 		return each(ctx, b.Watchers+1, b.Watchers+1, func(ctx context.Context, i int) error {
 			defer context.AfterFunc(ctx, done)() // a failure ends the others
 			if i == b.Watchers {
@@ -142,16 +156,8 @@ func fanOut(ctx context.Context, b *bench) ([]figure, error) {
 			return read(i)
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
 	slices.Sort(late)
-	return []figure{
-		{"fan-out", us(cpu) / float64(len(late))},
-		{"fan-out-rate", float64(len(late)) / wall.Seconds()},
-		{"fan-out-p50", ms(late[len(late)/2])},
-		{"fan-out-p99", ms(late[len(late)*99/100])},
-	}, nil
+	return cpu, wall, late, err
 }
 
 // of fails unless the event is the change that the patch made.
@@ -168,7 +174,7 @@ func (e event) of(seq string) error {
 // ownNode has as many watchers as nodes, as kubelets are, and one pod of each
 // node changed once.
 func ownNode(ctx context.Context, b *bench) ([]figure, error) {
-	revision, err := b.revision(ctx)
+	revision, err := b.revision(ctx, podsPath)
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,10 @@ func patch(ctx context.Context, b *bench) ([]figure, error) {
 }
 
 func (b *bench) patch(ctx context.Context, pod int, seq string) error {
-	return b.conn(pod).call(ctx, request{
-		method: http.MethodPatch, path: podPath(pod), contentType: mediaMerge,
-		body: seqPatch(seq), want: http.StatusOK,
-	})
+	return b.conn(pod).call(ctx, patchOf(podPath(pod), seq))
+}
+
+// patchOf changes the annotation of the pod at a path.
+func patchOf(pod, seq string) request {
+	return request{method: http.MethodPatch, path: pod, contentType: mediaMerge, body: seqPatch(seq), want: http.StatusOK}
 }

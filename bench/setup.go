@@ -133,11 +133,11 @@ func (b *bench) populate(ctx context.Context) (int, error) {
 }
 
 // revision is the resource version that the pods are at.
-func (b *bench) revision(ctx context.Context) (string, error) {
+func (b *bench) revision(ctx context.Context, path string) (string, error) {
 	var list struct {
 		Metadata struct{ ResourceVersion string }
 	}
-	err := b.conn(0).call(ctx, request{path: podsPath + "?limit=1", want: http.StatusOK, read: func(r io.Reader) error {
+	err := b.conn(0).call(ctx, request{path: path + "?limit=1", want: http.StatusOK, read: func(r io.Reader) error {
 		return json.NewDecoder(r).Decode(&list)
 	}})
 	return list.Metadata.ResourceVersion, err
