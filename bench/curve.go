@@ -48,6 +48,7 @@ type curve struct {
 	*bench
 	bin      *binaries
 	dir      string
+	first    int // nodes that it starts with; the others are added
 	pods     int
 	deployed int
 }
@@ -75,7 +76,8 @@ func runCurve(ctx context.Context, o *options) (err error) {
 	if err := o.bin.find(ctx, dir, o); err != nil {
 		return err
 	}
-	c := &curve{bench: &bench{sizes: o.sizes, nodes: o.curve[0] / podsPerNode}, bin: &o.bin, dir: dir}
+	nodes := o.curve[0] / podsPerNode
+	c := &curve{bench: &bench{sizes: o.sizes, nodes: nodes}, bin: &o.bin, dir: dir, first: nodes}
 	if err := c.start(ctx); err != nil {
 		return err
 	}
@@ -112,7 +114,7 @@ func printPoints(output string, points []point) error {
 }
 
 func (c *curve) start(ctx context.Context) (err error) {
-	if c.server, err = startFairlead(c.bin, c.dir, layout{Servers: 1, nodes: c.nodes}); err != nil {
+	if c.server, err = startFairlead(c.bin, c.dir, layout{Servers: 1, nodes: c.first}); err != nil {
 		return err
 	}
 	return c.server.await(ctx)

@@ -18,8 +18,8 @@ type inbox struct {
 }
 
 const (
-	bufferSize = 32 << 10 // what one read takes in
-	largestBuf = 8 * bufferSize
+	bufferSize    = 32 << 10 // what one read takes in
+	largestPooled = 8 * bufferSize
 )
 
 // buffers holds those that no inbox uses at the moment.
@@ -41,7 +41,7 @@ func (in *inbox) skip(n int) {
 	if in.read += n; in.read < len(*in.buf) {
 		return
 	}
-	if cap(*in.buf) <= largestBuf {
+	if cap(*in.buf) <= largestPooled {
 		*in.buf = (*in.buf)[:0]
 		buffers.Put(in.buf)
 	}
