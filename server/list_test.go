@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/http2"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -137,6 +138,43 @@ func TestListCompressed(t *testing.T) {
 }
 
 // TestClients reads and writes with upstream's clients in both encodings.
+// TestLongListInProtobuf lists more than the watch cache keeps of other encodings, which are 32 MiB, again and again.
+func TestLongListInProtobuf(t *testing.T) {
+	c := start(t)
+	clients := map[string]*kubernetes.Clientset{}
+	for _, kind := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
+		cfg := rest.CopyConfig(c.config())
+		cfg.ContentType, cfg.AcceptContentTypes = kind, kind
+		var err error
+		if clients[kind], err = kubernetes.NewForConfig(cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const maps, size = 45, 900 << 10
+	for i := range maps {
+		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("m%02d", i)}, Data: map[string]string{"k": strings.Repeat(string(rune('a'+i%26)), size)}}
+		if _, err := clients["application/json"].CoreV1().ConfigMaps("default").Create(t.Context(), m, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func(kind string) *corev1.ConfigMapList {
+		all, err := clients[kind].CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		return all
+	}
+	want := list("application/json")
+	if len(want.Items) < maps {
+		t.Fatalf("%d items", len(want.Items))
+	}
+	for range 3 {
+		if got := list("application/vnd.kubernetes.protobuf"); !apiequality.Semantic.DeepEqual(got.Items, want.Items) || got.ResourceVersion != want.ResourceVersion {
+			t.Errorf("%d items in protobuf differ from %d in JSON", len(got.Items), len(want.Items))
+		}
+	}
+}
+
 func TestClients(t *testing.T) {
 	c := start(t)
 	for _, kind := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {

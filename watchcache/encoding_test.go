@@ -91,6 +91,25 @@ func TestFormsAreBounded(t *testing.T) {
 	}
 }
 
+// An object keeps an encoding as long as there is room for others, and those that it has.
+func TestKeeps(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{EncodingBytes: 1000})
+	build := func(*watchcache.Object) ([]byte, error) { return make([]byte, 100), nil }
+	first, _ := object(t, w, `{}`)
+	if !first.Keeps("x") {
+		t.Error("there is room for the first one")
+	}
+	first.Encoding("x", build)
+	for range 9 {
+		o, _ := object(t, w, `{}`)
+		o.Encoding("x", build)
+	}
+	other, _ := object(t, w, `{}`)
+	if !first.Keeps("x") || first.Keeps("y") || other.Keeps("x") {
+		t.Errorf("the first one keeps x: %t, y: %t; another one x: %t", first.Keeps("x"), first.Keeps("y"), other.Keeps("x"))
+	}
+}
+
 // Walking again and again over somewhat more than there is room for must not
 // build everything each time.
 func TestFormsSurviveWalksOverTooMany(t *testing.T) {

@@ -58,7 +58,7 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := codec.Transcode(text, reflect.TypeFor[corev1.Pod]()); ok && string(got) != string(message) {
+	if got, ok := codec.AppendTranscoded(nil, text, reflect.TypeFor[corev1.Pod]()); ok && string(got) != string(message) {
 		t.Errorf("transcoded to %q, want %q", got, message)
 	}
 }

@@ -72,13 +72,13 @@ func IdentityOf(text []byte) (Identity, bool) {
 	return Identity(head), ok
 }
 
-// Transcode converts an object's JSON to the protobuf message of the Go type t, byte for byte the result of t's
-// Marshal. It returns false if there is no fast way; the caller then decodes the object and encodes it.
-func Transcode(text []byte, t reflect.Type) (message []byte, ok bool) {
+// AppendTranscoded converts an object's JSON to the protobuf message of the Go type t, byte for byte the result of t's
+// Marshal, and appends it to dst. It returns false if there is no fast way; the caller then decodes the object and encodes it.
+func AppendTranscoded(dst, text []byte, t reflect.Type) (out []byte, ok bool) {
 	if purego.Enabled {
-		return nil, false
+		return dst, false
 	}
-	return fastjson.Transcode(text, t)
+	return fastjson.AppendTranscoded(dst, text, t)
 }
 
 // reset makes an object new again after a decoder has given up.

@@ -18,7 +18,7 @@
 // difference can therefore only be in input that this package accepts, and tests compare both codecs, both ways,
 // for every kind of the scheme.
 //
-// [Transcode] converts JSON to a protobuf message in the same manner, without a Go value in between.
+// [AppendTranscoded] converts JSON to a protobuf message in the same manner, without a Go value in between.
 //
 // # Concurrency
 //

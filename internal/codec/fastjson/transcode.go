@@ -13,18 +13,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Transcode converts JSON to the protobuf message of type t, a struct: byte for byte the result of t's Marshal for
+// AppendTranscoded converts JSON to the protobuf message of type t, a struct, and appends it to dst: byte for byte the result of t's Marshal for
 // the value that the JSON decodes to, but without that value. It takes a third of the time, because it allocates
-// only the message. Members without a field in t are dropped. It returns false if it cannot convert the text.
+// nothing but room for the message. Members without a field in t are dropped. It returns false if it cannot convert the text.
 //
 // Like [Unmarshal] it requires correctly encoded text.
 //
 // The text is read once into a flat list of nodes, which point into the text. Then the message is written from its
 // end to its beginning, so that the length of each nested message is known when it must be written in front of it.
-func Transcode(text []byte, t reflect.Type) (out []byte, ok bool) {
+func AppendTranscoded(dst, text []byte, t reflect.Type) (out []byte, ok bool) {
 	m := messageOf(t)
 	if m.bad {
-		return nil, false
+		return dst, false
 	}
 	x := transcoders.Get().(*transcoder)
 	defer transcoders.Put(x)
@@ -35,12 +35,12 @@ func Transcode(text []byte, t reflect.Type) (out []byte, ok bool) {
 	if ok = ok && x.i == len(text); ok {
 		x.at = len(x.out)
 		x.message(m, root)
-		out = stdbytes.Clone(x.out[x.at:])
+		dst = append(dst, x.out[x.at:]...)
 	}
 	if x.b = nil; len(x.out)+len(x.aside)+len(x.nodes)*nodeSize > maxPooled {
 		*x = transcoder{}
 	}
-	return out, ok
+	return dst, ok
 }
 
 var transcoders = sync.Pool{New: func() any { return new(transcoder) }}

@@ -48,7 +48,7 @@ func TestTranscodeIsTheGeneralWay(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %v", gvk, err)
 			}
-			got, ok := fastjson.Transcode(text, typ)
+			got, ok := fastjson.AppendTranscoded(nil, text, typ)
 			if !ok {
 				continue
 			}
@@ -80,7 +80,7 @@ func TestTranscodeOddForms(t *testing.T) {
 		`{"spec":{"priority":-1,"containers":[{"resources":{"limits":{"cpu":"1000","memory":"1024Mi","a":"0","b":"1500m","c":"1.5","d":2,"e":"100000k","f":"12E","g":"1e3","h":"128Mi","i":"+1","j":"01"}}}]}}`,
 		`{"spec":{"containers":[{"livenessProbe":{"httpGet":{"port":"http"}}},{"livenessProbe":{"httpGet":{"port":80}}}]}}`,
 	} {
-		got, ok := fastjson.Transcode([]byte(s), pod)
+		got, ok := fastjson.AppendTranscoded(nil, []byte(s), pod)
 		if !ok {
 			t.Errorf("gave up on %s", s)
 		} else if want := byWayOfGo(t, []byte(s), pod); !bytes.Equal(got, want) {
@@ -92,7 +92,7 @@ func TestTranscodeOddForms(t *testing.T) {
 		`{"metadata":{"labels":{"b":"1","a":"2","b":"3"}}}`, `{"metadata":{"labels":{"a":null}}}`, `{"spec":{"containers":[null]}}`, `{"spec":{"priority":2147483648}}`,
 		`{"spec":{"hostNetwork":1}}`, `{"metadata":{"creationTimestamp":"yesterday"}}`, `{"spec":{"containers":[{"resources":{"limits":{"cpu":"x"}}}]}}`,
 	} {
-		if _, ok := fastjson.Transcode([]byte(s), pod); ok {
+		if _, ok := fastjson.AppendTranscoded(nil, []byte(s), pod); ok {
 			t.Errorf("took %s", s)
 		}
 	}
@@ -102,7 +102,7 @@ func TestTranscodeOddForms(t *testing.T) {
 func TestTranscodeMetadata(t *testing.T) {
 	text, _ := stdjson.Marshal(servedPod())
 	typ := reflect.TypeFor[metav1.PartialObjectMetadata]()
-	got, ok := fastjson.Transcode(text, typ)
+	got, ok := fastjson.AppendTranscoded(nil, text, typ)
 	if want := byWayOfGo(t, text, typ); !ok || !bytes.Equal(got, want) {
 		t.Errorf("made %q\nwant %q", got, want)
 	}
@@ -111,7 +111,7 @@ func TestTranscodeMetadata(t *testing.T) {
 func FuzzTranscode(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"name":"a","labels":{"x":"y"}},"spec":{"containers":[{"name":"c","ports":[{"containerPort":80}],"resources":{"limits":{"cpu":"1"}}}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, ok := fastjson.Transcode(b, reflect.TypeFor[corev1.Pod]())
+		got, ok := fastjson.AppendTranscoded(nil, b, reflect.TypeFor[corev1.Pod]())
 		var pod corev1.Pod
 		if !ok || !fastjson.Unmarshal(b, &pod) {
 			return
@@ -133,7 +133,7 @@ func BenchmarkTranscode(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, ok := fastjson.Transcode(text, typ); !ok {
+			if _, ok := fastjson.AppendTranscoded(nil, text, typ); !ok {
 				b.Fatal("gave up")
 			}
 		}

@@ -112,17 +112,18 @@ func (l *ListWriter) appendItem(dst []byte, o *watchcache.Object) ([]byte, error
 		l.begun = true
 		return l.Representation.appendListElement(dst, o)
 	}
-	e, err := l.Representation.element(o)
-	if err != nil {
-		return dst, err
-	}
 	if l.Representation.Media == serializer.CBOR {
-		return append(dst, e...), nil
+		e, err := l.Representation.element(o)
+		return append(dst, e...), err
 	}
-	if l.left -= 1 + protowire.SizeBytes(len(e)); l.left < 0 {
-		return dst, fmt.Errorf("%s: an encoding differs from time to time", o.Key())
-	}
-	return l.Representation.appendItem(dst, e), nil
+	err := l.Representation.withMessage(o, func(message []byte) error {
+		if l.left -= 1 + protowire.SizeBytes(len(message)); l.left < 0 {
+			return fmt.Errorf("%s: an encoding differs from time to time", o.Key())
+		}
+		dst = l.Representation.appendItem(dst, message)
+		return nil
+	})
+	return dst, err
 }
 
 // WriteTo writes b and then the rest of the list.

@@ -43,9 +43,14 @@ func (o *Object) encode(key encodingKey, build func() ([]byte, error)) ([]byte, 
 	return f.bytes, f.err
 }
 
-// EncodedSize returns the length of the object's encoding in bytes. It builds the encoding once; a
+// Keeps reports whether the encoding is kept with the object, or has room to be.
+func (o *Object) Keeps(id Encoding) bool {
+	return !o.kind.Encodings.full() || o.encodings.has(encodingKey{encoding: id})
+}
+
+// EncodedSize returns the length of the object's encoding in bytes. It measures the encoding once; a
 // list whose length precedes its items can then be written one item at a time.
-func (o *Object) EncodedSize(id Encoding, build func(*Object) ([]byte, error)) (int, error) {
+func (o *Object) EncodedSize(id Encoding, measure func(*Object) (int, error)) (int, error) {
 	for {
 		head := o.sizes.Load()
 		for s := head; s != nil; s = s.next {
@@ -53,12 +58,12 @@ func (o *Object) EncodedSize(id Encoding, build func(*Object) ([]byte, error)) (
 				return s.size, nil
 			}
 		}
-		b, err := o.Encoding(id, build)
+		n, err := measure(o)
 		if err != nil {
 			return 0, err
 		}
-		if o.sizes.CompareAndSwap(head, &encodedSize{id, len(b), head}) {
-			return len(b), nil
+		if o.sizes.CompareAndSwap(head, &encodedSize{id, n, head}) {
+			return n, nil
 		}
 	}
 }

@@ -54,6 +54,16 @@ func (l *encodedList) find(key encodingKey) *encoded {
 	}
 }
 
+// has reports whether the list has the encoding.
+func (l *encodedList) has(key encodingKey) bool {
+	for f := l.head.Load(); f != nil; f = f.next {
+		if f.key == key {
+			return true
+		}
+	}
+	return false
+}
+
 // drop removes one encoding from the list. The other nodes are not changed, as readers may stand on
 // them: the list is cut behind the dropped one, and the encodings in front of it are built again at
 // worst.

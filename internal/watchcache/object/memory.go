@@ -28,6 +28,9 @@ type Encodings struct {
 // Size returns the size of the kept encodings, with the objects of events that they keep alive.
 func (ec *Encodings) Size() int64 { return ec.size.Load() }
 
+// full reports whether another encoding makes others go.
+func (ec *Encodings) full() bool { return ec.size.Load() > int64(ec.Limit-ec.Limit/16) }
+
 type keptEncoding struct {
 	list    *encodedList
 	encoded *encoded
