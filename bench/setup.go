@@ -132,7 +132,7 @@ func (b *bench) populate(ctx context.Context) (int, error) {
 	})
 }
 
-// revision is the resource version that the pods are at.
+// revision is the resource version that the pods of a path are at.
 func (b *bench) revision(ctx context.Context, path string) (string, error) {
 	var list struct {
 		Metadata struct{ ResourceVersion string }

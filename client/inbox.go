@@ -81,13 +81,14 @@ func (in *inbox) need(n int) ([]byte, error) {
 // line returns the unread bytes up to the first end of line that comes after n bytes, or those that came before an error.
 func (in *inbox) line(n int) ([]byte, error) {
 	for {
+		if n > maxFrame {
+			return nil, fmt.Errorf("client: watch event of more than %d bytes", maxFrame)
+		}
 		b := in.unread()
 		if i := bytes.IndexByte(b[n:], '\n'); i >= 0 {
 			return b[:n+i+1], nil
 		}
-		if n = len(b); n > maxFrame {
-			return nil, fmt.Errorf("client: watch event of more than %d bytes", maxFrame)
-		}
+		n = len(b)
 		if err := in.more(); err != nil {
 			return in.unread(), err
 		}

@@ -137,7 +137,6 @@ func TestListCompressed(t *testing.T) {
 	}
 }
 
-// TestClients reads and writes with upstream's clients in both encodings.
 // TestLongListInProtobuf lists more than the watch cache keeps of other encodings, which are 32 MiB, again and again.
 func TestLongListInProtobuf(t *testing.T) {
 	c := start(t)
@@ -175,6 +174,7 @@ func TestLongListInProtobuf(t *testing.T) {
 	}
 }
 
+// TestClients reads and writes with upstream's clients in both encodings.
 func TestClients(t *testing.T) {
 	c := start(t)
 	for _, kind := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {

@@ -37,7 +37,8 @@ type packer struct {
 	}
 }
 
-// startPacker starts a packer that goes on where another one has ended: all versions are packed but the last mvcc.Unsettled.
+// startPacker starts a packer that goes on where the one of a load has ended. It examines the last mvcc.Unsettled versions of
+// the log, and later ones.
 func startPacker(p *published, before mvcc.Packer) *packer {
 	log := p.state.Load().log
 	k := &packer{

@@ -13,9 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AppendTranscoded converts JSON to the protobuf message of type t, a struct, and appends it to dst: byte for byte the result of t's Marshal for
-// the value that the JSON decodes to, but without that value. It takes a third of the time, because it allocates
-// nothing but room for the message. Members without a field in t are dropped. It returns false if it cannot convert the text.
+// AppendTranscoded converts JSON to the protobuf message of type t, a struct, and appends it to dst: byte for byte
+// the result of t's Marshal for the value that the JSON decodes to, but without that value. It takes a third of the
+// time, because it allocates nothing but room for the message. Members without a field in t are dropped. It returns
+// false if it cannot convert the text.
 //
 // Like [Unmarshal] it requires correctly encoded text.
 //
