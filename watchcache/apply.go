@@ -107,12 +107,6 @@ func (s *state) Begin(rev storage.Revision) bool {
 	return true
 }
 
-// Reset implements follow.Sink. It ends all watchers.
-func (s *state) Reset(kvs []*storage.KeyValue, rev storage.Revision) {
-	tree, unreadable := s.resource.tree(kvs)
-	s.reset(tree, unreadable, rev)
-}
-
 // reset replaces the state by the objects at a revision, and ends all watchers.
 func (s *state) reset(tree *btree.Map[string, *Object], unreadable []*Object, rev storage.Revision) {
 	s.mu.Lock()

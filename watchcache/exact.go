@@ -73,16 +73,13 @@ func (s *state) undo(rev storage.Revision) *Snapshot {
 
 // readStore reads a snapshot from the store.
 func (c *Cache) readStore(ctx context.Context, rev storage.Revision) (*Snapshot, error) {
-	r, err := c.store.Range(ctx, storage.RangeRequest{
-		Start: c.resource.opts.Prefix, End: storage.PrefixEnd(c.resource.opts.Prefix), Revision: rev,
-	})
+	l := newLoading(&c.resource, c.store)
+	err := follow.Read(ctx, c.store, c.resource.opts.Prefix, rev, l.Add)
 	if errors.Is(err, storage.ErrFutureRevision) {
 		return nil, &follow.TooNewError{Requested: rev, Current: c.follower.Revision()}
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{resource: &c.resource, rev: rev}
-	s.tree, s.unreadable = c.resource.tree(r.KVs)
-	return s, nil
+	return &Snapshot{resource: &c.resource, rev: rev, tree: l.tree, unreadable: l.unreadable}, nil
 }

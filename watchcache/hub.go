@@ -63,8 +63,7 @@ func (h *Hub) Add(o Options) *Cache {
 	begin := h.opts.Begin.of(&o)
 	c.resource.init(o, h, begin)
 	c.resource.noteMiss = c.state.noteMiss
-	c.state.init(&c.resource, &h.opts, &h.backlog, begin)
-	c.state.settling.store, _ = h.store.(storage.Packer)
+	c.state.init(&c.resource, h.store, &h.opts, &h.backlog, begin)
 	h.follower.Add(o.Prefix, &c.state)
 	return c
 }

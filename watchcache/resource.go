@@ -7,7 +7,6 @@ import (
 	"fairlead.dev/internal/watchcache/selection"
 	"fairlead.dev/storage"
 
-	"github.com/tidwall/btree"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -54,18 +53,4 @@ func (r *resource) object(kv *storage.KeyValue) *Object {
 		o = object.NewUnreadable(kv, r.kind)
 	}
 	return o
-}
-
-// tree returns the objects of keys that are in order. It also returns those whose values are
-// unreadable.
-func (r *resource) tree(kvs []*storage.KeyValue) (tree *btree.Map[string, *Object], unreadable []*Object) {
-	tree = btree.NewMap[string, *Object](0)
-	for _, kv := range kvs {
-		o := r.object(kv)
-		tree.Load(kv.Key, o)
-		if !object.Readable(o) {
-			unreadable = append(unreadable, o)
-		}
-	}
-	return tree, unreadable
 }

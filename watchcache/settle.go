@@ -6,7 +6,6 @@ import (
 
 	"fairlead.dev/internal/watchcache/change"
 	"fairlead.dev/internal/watchcache/object"
-	"fairlead.dev/storage"
 )
 
 const (
@@ -18,46 +17,10 @@ const (
 	settleStep = 64
 )
 
-// settling packs the objects of a state that have not changed for a while, see object.PackSibling. If the store packs
-// values, too, the objects have its packed values.
+// settling packs the objects of a state that have not changed for a while, see object.PackSibling.
 type settling struct {
-	store storage.Packer // or nil
-	// siblings and shared are used by the goroutine of Hub.Run only. shared has the objects of bases of the store.
-	siblings object.Siblings
-	shared   map[*storage.KeyValue]*Object
-	scratch  []byte
-	settled  settled // guarded by state.mu
-}
-
-// maxShared bounds settling.shared. An object that is made again costs as much as the attributes that it shares.
-const maxShared = 256
-
-// pack returns an object's packed value, or nil.
-func (s *settling) pack(o *Object, k *object.Kind) *object.Packed {
-	if s.store == nil {
-		return object.PackSibling(o, &s.siblings)
-	}
-	held := s.store.Pack(o.Key(), o.Revision())
-	switch {
-	case held == nil:
-		return nil
-	case held.Base == nil && object.IsStored(o, held.KV):
-		return nil
-	case held.Base == nil:
-		return object.PackSibling(o, &s.siblings)
-	}
-	base := s.shared[held.Base]
-	if base == nil {
-		if s.shared == nil || len(s.shared) == maxShared {
-			s.shared = map[*storage.KeyValue]*Object{}
-		}
-		base = object.Base(held.Base, k)
-		s.shared[held.Base] = base
-	}
-	if p := object.PackLike(o, held.KV, base, &s.scratch); p != nil {
-		return p
-	}
-	return object.PackSibling(o, &s.siblings)
+	packing packing // used by the goroutine of Hub.Run only
+	settled settled // guarded by state.mu
 }
 
 // settled is how far objects were examined.
@@ -106,7 +69,7 @@ func (s *state) settle(now int64) (more bool) {
 	s.mu.RUnlock()
 	packed := make([]*object.Packed, len(objects))
 	for i, o := range objects {
-		packed[i] = s.settling.pack(o, s.resource.kind)
+		packed[i] = s.settling.packing.pack(o, s.resource.kind)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -165,22 +165,30 @@ func testSettledObjectsOfPacker(t *testing.T, key byte) {
 	time.Sleep(time.Minute)
 	synctest.Wait()
 
-	snapshot, err := pods.Snapshot(ctx, watchcache.ReadAt{})
+	check := func(t *testing.T, pods *watchcache.Cache) {
+		snapshot, err := pods.Snapshot(ctx, watchcache.ReadAt{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, held, whole := 0, 0, 0
+		for name, value := range want {
+			o := one(snapshot, "a", name)
+			if got := string(o.Value()); got != value {
+				t.Fatalf("%s is %.200s, want %.200s", name, got, value)
+			}
+			if p := store.Pack(o.Key(), o.Revision()); objects.IsStored(o, p.KV) {
+				stored++
+			}
+			held, whole = held+objects.StoredSize(o), whole+o.Size()
+		}
+		if shares := stored > len(want)*9/10; len(want) != 600 || shares != (key == 0) || held > whole/5 {
+			t.Errorf("%d of %d objects have the memory of the store; %d bytes are held in %d, want a fifth at most", stored, len(want), whole, held)
+		}
+	}
+	check(t, pods)
+	loaded, err := watchcache.NewHub(store, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, held, whole := 0, 0, 0
-	for name, value := range want {
-		o := one(snapshot, "a", name)
-		if got := string(o.Value()); got != value {
-			t.Fatalf("%s is %.200s, want %.200s", name, got, value)
-		}
-		if p := store.Pack(o.Key(), o.Revision()); objects.IsStored(o, p.KV) {
-			stored++
-		}
-		held, whole = held+objects.StoredSize(o), whole+o.Size()
-	}
-	if shares := stored > len(want)*9/10; len(want) != 600 || shares != (key == 0) || held > whole/5 {
-		t.Errorf("%d of %d objects have the memory of the store; %d bytes are held in %d, want a fifth at most", stored, len(want), whole, held)
-	}
+	check(t, loaded.Add(podOptions)) // packed at once
 }

@@ -19,6 +19,7 @@ import (
 // hub's follower writes it, as a follow.Sink; the methods of Cache read it.
 type state struct {
 	resource *resource
+	store    storage.Store
 	opts     *HubOptions
 	backlog  *backlog
 	// begin, if not nil, is the state at the revision with which the store began. It is nil once the state is loaded.
@@ -48,8 +49,9 @@ type state struct {
 }
 
 // init completes a state that is not loaded yet.
-func (s *state) init(r *resource, o *HubOptions, b *backlog, begin *Snapshot) {
-	s.resource, s.opts, s.backlog, s.begin = r, o, b, begin
+func (s *state) init(r *resource, store storage.Store, o *HubOptions, b *backlog, begin *Snapshot) {
+	s.resource, s.store, s.opts, s.backlog, s.begin = r, store, o, b, begin
+	s.settling.packing = newPacking(store)
 	s.mu.topics = topic.NewSet(&b.topics)
 	s.mu.tree = btree.NewMap[string, *Object](0)
 	s.mu.err = fmt.Errorf("%s: not loaded yet: %w", r.opts.Resource, storage.ErrUnavailable)

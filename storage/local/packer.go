@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"sync"
 
 	"fairlead.dev/internal/storage/mvcc"
@@ -131,6 +132,26 @@ func (s *Store) Pack(key string, at storage.Revision) *storage.Packed {
 	}
 	s.packer.packSibling(v)
 	return v.Packed()
+}
+
+// RangePacked implements storage.Packer.
+func (s *Store) RangePacked(ctx context.Context, start, end string, at storage.Revision, each func(*storage.Packed)) error {
+	return s.published.view(ctx, at, func(st *state, at storage.Revision) {
+		st.tree.Ascend(start, func(key string, e *mvcc.Entry) bool {
+			if (mvcc.Span{Start: start, End: end}).Below(key) {
+				return false
+			}
+			head, v := e.Head.Load(), e.At(at)
+			switch {
+			case v == nil:
+			case v == head:
+				each(v.Packed())
+			default: // packed, it would have a base that is packed, too
+				each(&storage.Packed{KV: v.Live()})
+			}
+			return true
+		})
+	})
 }
 
 func (p *packer) settle(st *state) bool {

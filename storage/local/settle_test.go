@@ -1,7 +1,9 @@
 package local
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -222,5 +224,74 @@ func TestPackForReader(t *testing.T) {
 	rev := commit(storage.Op{Type: storage.Delete, Key: last.KV.Key})
 	if packer.Pack(last.KV.Key, rev) != nil || packer.Pack(last.KV.Key, last.KV.ModRevision) != nil || packer.Pack("/pods/none", rev) != nil {
 		t.Error("a key that does not exist is held")
+	}
+}
+
+// TestRangePacked checks that a reader that loads all keys gets them as of the revision it asks for, without the keys before
+// and after the range, and most of them as the differences that the store holds.
+func TestRangePacked(t *testing.T) {
+	s, err := Open("", Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	text := strings.Repeat("a line of what is always the same, ", 60)
+	write := func(op storage.Op) storage.Revision {
+		t.Helper()
+		r, err := s.Commit(t.Context(), storage.Txn{Then: []storage.Op{op}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Revision
+	}
+	put := func(key, value string) storage.Revision {
+		return write(storage.Op{Type: storage.Put, Key: key, Value: []byte(text + value)})
+	}
+	for _, other := range []string{"/a/1", "/podsets/1", "/q/1"} {
+		put(other, "")
+	}
+	var middle storage.Revision
+	for i := range 20 {
+		key := fmt.Sprintf("/pods/web-%02d", i)
+		middle = put(key, "first")
+		s.Pack(key, middle)
+	}
+	for i := range 7 {
+		key := fmt.Sprintf("/pods/web-%02d", i*2)
+		s.Pack(key, put(key, "second"))
+	}
+	last := write(storage.Op{Type: storage.Delete, Key: "/pods/web-01"})
+	for _, c := range []struct {
+		at     storage.Revision
+		packed int // at least
+	}{{last, 15}, {middle, 0}} {
+		want, err := s.Range(t.Context(), storage.RangeRequest{Start: "/pods/", End: "/pods0", Revision: c.at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []*storage.KeyValue
+		packed := 0
+		err = s.RangePacked(t.Context(), "/pods/", "/pods0", c.at, func(p *storage.Packed) {
+			kv := *p.KV
+			if p.Base != nil {
+				packed++
+				if kv.Value, err = delta.Apply(p.Base.Value, kv.Value); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got = append(got, &kv)
+		})
+		if err != nil || !reflect.DeepEqual(got, want.KVs) {
+			t.Errorf("at %d: %d keys, %v; want %d", c.at, len(got), err, len(want.KVs))
+		}
+		if packed < c.packed {
+			t.Errorf("at %d: %d keys are packed, want %d", c.at, packed, c.packed)
+		}
+	}
+	if err := s.Compact(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RangePacked(t.Context(), "/pods/", "/pods0", middle, func(*storage.Packed) {}); !errors.Is(err, storage.ErrCompacted) {
+		t.Errorf("a compacted revision is read: %v", err)
 	}
 }

@@ -81,14 +81,14 @@ func (f *Follower) fill(prefix string) error {
 	if f.mu.sinks[prefix].Begin(f.Revision()) {
 		return nil
 	}
-	kvs, err := f.load(prefix, f.Revision())
+	l, err := f.load(prefix, f.Revision())
 	if errors.Is(err, storage.ErrCompacted) && f.Advance(f.store.Revision()) == nil {
-		if kvs, err = f.load(prefix, f.Revision()); errors.Is(err, storage.ErrCompacted) {
+		if l, err = f.load(prefix, f.Revision()); errors.Is(err, storage.ErrCompacted) {
 			f.want(f.store.Revision())
 		}
 	}
 	if err == nil {
-		f.mu.sinks[prefix].Reset(kvs, f.Revision())
+		l.Done()
 	}
 	return err
 }

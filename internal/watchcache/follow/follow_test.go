@@ -56,11 +56,17 @@ type recorder struct {
 func (r *recorder) Apply(*storage.Event, int64) {}
 func (r *recorder) Begin(storage.Revision) bool { return false }
 
-func (r *recorder) Reset(_ []*storage.KeyValue, rev storage.Revision) {
-	r.resets = append(r.resets, rev)
+func (r *recorder) Load(rev storage.Revision) follow.Load { return load{r, rev} }
+func (r *recorder) Expire(time.Time)                      {}
+func (r *recorder) End()                                  { r.ended = true }
+
+type load struct {
+	*recorder
+	rev storage.Revision
 }
-func (r *recorder) Expire(time.Time) {}
-func (r *recorder) End()             { r.ended = true }
+
+func (load) Add(*storage.Packed) {}
+func (l load) Done()             { l.resets = append(l.resets, l.rev) }
 
 func feed(f *follow.Follower) error {
 	f.Lock()

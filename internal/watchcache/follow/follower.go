@@ -17,13 +17,20 @@ type Sink interface {
 	Apply(ev *storage.Event, now int64)
 	// Begin reports whether the sink has the state of a revision, and takes it.
 	Begin(rev storage.Revision) bool
-	// Reset replaces the state by the keys that the store held at a revision. The events in between
-	// are unknown.
-	Reset(kvs []*storage.KeyValue, rev storage.Revision)
+	// Load begins to replace the state by the keys that the store held at a revision. The events in between are unknown.
+	Load(rev storage.Revision) Load
 	// Expire drops what is too old to be kept.
 	Expire(now time.Time)
 	// End is the last call: the store has been closed or the sink has been removed.
 	End()
+}
+
+// A Load is a new state of a sink in the making. It is left alone if the store fails before all keys are added.
+type Load interface {
+	// Add adds the next key. Keys come in order.
+	Add(held *storage.Packed)
+	// Done replaces the sink's state.
+	Done()
 }
 
 // A Follower follows the keys below a prefix of a store.

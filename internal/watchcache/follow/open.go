@@ -84,15 +84,17 @@ func (f *Follower) rebuild() error {
 	if err != nil {
 		return err
 	}
-	loads := make(map[string][]*storage.KeyValue, len(f.mu.sinks))
+	loads := make([]Load, 0, len(f.mu.sinks))
 	for prefix := range f.mu.sinks {
-		if loads[prefix], err = f.load(prefix, rev); err != nil {
+		l, err := f.load(prefix, rev)
+		if err != nil {
 			cursor.Close()
 			return err
 		}
+		loads = append(loads, l)
 	}
-	for prefix, kvs := range loads {
-		f.mu.sinks[prefix].Reset(kvs, rev)
+	for _, l := range loads {
+		l.Done()
 	}
 	f.mu.cursor, f.mu.err, f.mu.stale, f.mu.unloaded = cursor, nil, false, nil
 	f.rebuilds.Add(1)
@@ -105,10 +107,8 @@ func (f *Follower) rebuild() error {
 	return nil
 }
 
-// load reads the keys of one sink.
-func (f *Follower) load(prefix string, rev storage.Revision) ([]*storage.KeyValue, error) {
-	r, err := f.store.Range(context.Background(), storage.RangeRequest{
-		Start: prefix, End: storage.PrefixEnd(prefix), Revision: rev,
-	})
-	return r.KVs, err
+// load loads a sink, up to the call of Done.
+func (f *Follower) load(prefix string, rev storage.Revision) (Load, error) {
+	l := f.mu.sinks[prefix].Load(rev)
+	return l, Read(context.Background(), f.store, prefix, rev, l.Add)
 }

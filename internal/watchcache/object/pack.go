@@ -81,6 +81,27 @@ func PackLike(o *Object, kv *storage.KeyValue, base *Object, scratch *[]byte) *P
 	return (*Packed)(&p)
 }
 
+// NewLike is New for a key that its store holds as the difference of kv to base: the object shares the memory of kv from the
+// beginning. It returns nil if the value is unreadable, encrypted or to be converted; see Restored.
+func NewLike(kv *storage.KeyValue, base *Object, scratch *[]byte) *Object {
+	p := &body{kv: kv, base: base}
+	*scratch = p.restore((*scratch)[:0])
+	whole := withValue(kv, *scratch)
+	o, err := New(whole, base.kind)
+	if err != nil || o.kv() != whole {
+		return nil
+	}
+	p.attributes = o.read().like(base.read())
+	SetPacked(o, (*Packed)(p))
+	return o
+}
+
+// Restored returns a key whole that its store holds as the difference of kv to base.
+func Restored(kv *storage.KeyValue, base *Object) *storage.KeyValue {
+	p := body{kv: kv, base: base}
+	return withValue(kv, p.restore(nil))
+}
+
 // IsStored reports whether the object has the memory of a stored key.
 func IsStored(o *Object, kv *storage.KeyValue) bool { return o.kv() == kv }
 
