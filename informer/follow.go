@@ -149,7 +149,7 @@ func (i *Informer[T]) transform(obj T) T {
 func (i *Informer[T]) readWatch(ctx context.Context, o metav1.ListOptions) error {
 	w, err := i.r.Watch(ctx, o)
 	if err != nil {
-		if o.SendInitialEvents != nil && isWatchListUnsupported(err) {
+		if o.SendInitialEvents != nil && client.IsWatchListUnsupported(err) {
 			i.listOnly = true
 			return errListOnly
 		}
@@ -214,11 +214,4 @@ func (i *Informer[T]) replace(list objects[T], rev string) {
 	i.store.replace(list, rev)
 	i.lists.Add(1)
 	i.listed, i.from = true, rev
-}
-
-// isWatchListUnsupported reports whether a server refused to stream a list because it does not
-// support that.
-func isWatchListUnsupported(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
-		apierrors.IsMethodNotSupported(err) || apierrors.IsNotAcceptable(err)
 }

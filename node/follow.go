@@ -9,11 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"fairlead.dev/client"
 	"fairlead.dev/internal/node/lifecycle"
 )
 
@@ -40,8 +40,9 @@ func (k *kubelet) run(ctx context.Context) {
 	k.mu.Unlock()
 	revision, first := "", true
 	for ctx.Err() == nil {
+		var w *client.Watch[*corev1.Pod]
 		if revision == "" && !k.join(ctx, func(ctx context.Context) (err error) {
-			revision, err = k.list(ctx)
+			w, revision, err = k.list(ctx)
 			return err
 		}) {
 			continue
@@ -51,7 +52,7 @@ func (k *kubelet) run(ctx context.Context) {
 			k.hasJoined()
 		}
 		began := time.Now()
-		err := k.follow(ctx, &revision)
+		err := k.follow(ctx, w, &revision)
 		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 			revision = ""
 		} else if ctx.Err() == nil && (!errors.Is(err, io.EOF) || time.Since(began) < time.Second) {
@@ -89,48 +90,13 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (k *kubelet) selection(revision string) metav1.ListOptions {
-	return metav1.ListOptions{
-		FieldSelector:       "spec.nodeName=" + k.name,
-		ResourceVersion:     revision,
-		AllowWatchBookmarks: revision != "",
-	}
-}
-
-// list replaces the node's pods with those of the server. Addresses that pods have are reserved before any pod
-// gets a new one.
-func (k *kubelet) list(ctx context.Context) (revision string, err error) {
-	list, err := k.pods.List(ctx, k.selection(""))
-	if err != nil {
-		return "", err
-	}
-	present := map[types.UID]bool{}
-	for _, p := range list.Items {
-		k.seen(p)
-		present[p.UID] = true
-	}
-	k.mu.Lock()
-	var gone []types.UID
-	for uid := range k.mu.pods {
-		if !present[uid] {
-			gone = append(gone, uid)
+// follow reads a watch until it ends, and returns why; revision advances with it. A watch that is nil is opened at that
+// revision.
+func (k *kubelet) follow(ctx context.Context, w *client.Watch[*corev1.Pod], revision *string) (err error) {
+	if w == nil {
+		if w, err = k.pods.Watch(ctx, k.selection(*revision)); err != nil {
+			return err
 		}
-	}
-	k.mu.Unlock()
-	for _, uid := range gone {
-		k.forget(uid)
-	}
-	for uid := range present {
-		k.work.Add(podKey{k, uid})
-	}
-	return list.ResourceVersion, nil
-}
-
-// follow reads the watch until it ends, and returns why; revision advances with it.
-func (k *kubelet) follow(ctx context.Context, revision *string) error {
-	w, err := k.pods.Watch(ctx, k.selection(*revision))
-	if err != nil {
-		return err
 	}
 	defer w.Stop()
 	w.SkipKnown(k.knows)

@@ -38,9 +38,11 @@ type Nodes struct {
 	stageQueue       *workqueue.Queue[*kubelet] // nodes on which stages are played
 	supervision      *workqueue.Queue[*kubelet] // nodes whose usage is played, or that shut down
 	joining          chan struct{}              // tokens that bound how many nodes register or list at a time
-	lifecycle        lifecycle.Lifecycle
-	builtIn          *lifecycle.BuiltIn // the one below lifecycle
-	served           *api.Server
+	// listOnly: the server does not support watches with initial events.
+	listOnly  atomic.Bool
+	lifecycle lifecycle.Lifecycle
+	builtIn   *lifecycle.BuiltIn // the one below lifecycle
+	served    *api.Server
 	// watching counts the watches of objects that pods use. Workers of the queue work start them.
 	watching sync.WaitGroup
 	roster   roster
