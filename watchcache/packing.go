@@ -15,7 +15,7 @@ type packing struct {
 }
 
 // maxShared bounds packing.shared. An object that is made again costs as much as the attributes that it shares.
-const maxShared = 256
+const maxShared = 4 << 10
 
 func newPacking(s storage.Store) packing {
 	store, _ := s.(storage.Packer)

@@ -83,8 +83,11 @@ func (w *writer) search(base []byte, from, end int) {
 		places[hash(base[p:])] = int32(p + 1)
 	}
 	for i := from; i+block <= end; {
-		p := int(places[hash(w.target[i:])]) - 1
-		if p < 0 || string(base[p:p+block]) != string(w.target[i:i+block]) {
+		p := w.at + i - w.done // bytes have been replaced by as many, most often
+		if !blocksMatch(base, p, w.target, i) {
+			p = int(places[hash(w.target[i:])]) - 1
+		}
+		if !blocksMatch(base, p, w.target, i) {
 			i++
 			continue
 		}
@@ -93,6 +96,11 @@ func (w *writer) search(base []byte, from, end int) {
 		w.take(p-back, i-back, n+back)
 		i = w.done
 	}
+}
+
+// blocksMatch reports whether there are a block of base at p and one of target at i, and are equal.
+func blocksMatch(base []byte, p int, target []byte, i int) bool {
+	return p >= 0 && p+block <= len(base) && string(base[p:p+block]) == string(target[i:i+block])
 }
 
 func hash(b []byte) uint64 {

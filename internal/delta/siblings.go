@@ -12,18 +12,24 @@ const (
 	minSibling, maxSibling = 256, 64 << 10
 	// maxBases bounds the bases of one group, and maxHeld the texts of all, in bytes.
 	maxBases, maxHeld = 4, 32 << 20
+	// maxBorrowed bounds Siblings.borrowed.
+	maxBorrowed = 4 << 10
 	// A delta of at most one part of good in the text's length ends the search; one of more than one part of fair is
 	// not used.
 	good, fair = 8, 4
 )
 
 // Siblings finds bases for texts that have no predecessor: most objects are one of many that were made from the same
-// template. A text's siblings have keys that begin like its own. The zero Siblings is empty; B is what the caller needs
-// to find a base again. One goroutine at a time may use it.
+// template. A text is tried with texts of the same owner first, whose keys differ in their last part only, and then with
+// those of its family, whose keys begin alike. An owner gets a base of its own when its texts have taken as many bytes with
+// bases of their family as a base takes. The zero Siblings is empty; B is what the caller needs to find a base again. One
+// goroutine at a time may use it.
 type Siblings[B any] struct {
-	groups  map[string][]sibling[B]
-	held    int // the length of their texts
+	groups  map[string][]sibling[B] // by owner, and by family
+	held    int                     // the length of their texts
 	scratch []byte
+	// borrowed has the bytes of the deltas of owners without a base of their own.
+	borrowed map[string]int
 }
 
 type sibling[B any] struct {
@@ -37,7 +43,38 @@ func (s *Siblings[B]) Find(key string, text []byte, newBase func() B) (d []byte,
 	if len(text) < minSibling || len(text) > maxSibling {
 		return nil, base, false
 	}
-	group := stem(key)
+	owner, family := groupsOf(key)
+	d, base, ok = s.find(owner, text)
+	if !ok && owner != family {
+		d, base, ok = s.find(family, text)
+		ok = ok && !s.borrow(owner, len(d), len(text))
+	}
+	if ok {
+		return bytes.Clone(d), base, true
+	}
+	b := sibling[B]{text, newBase()}
+	s.add(owner, b)
+	if owner != family && len(s.groups[family]) < maxBases {
+		s.add(family, b)
+	}
+	return nil, base, false
+}
+
+// borrow counts a delta to a base of the family, and reports whether the owner gets a base of its own.
+func (s *Siblings[B]) borrow(owner string, size, text int) bool {
+	if s.borrowed == nil || len(s.borrowed) == maxBorrowed {
+		s.borrowed = map[string]int{}
+	}
+	s.borrowed[owner] += size
+	if s.borrowed[owner] < text {
+		return false
+	}
+	delete(s.borrowed, owner)
+	return true
+}
+
+// find returns the delta, which is valid until the next call, to the most similar base of a group.
+func (s *Siblings[B]) find(group string, text []byte) (d []byte, base B, ok bool) {
 	bases := s.groups[group]
 	best := -1
 	for i, b := range bases {
@@ -45,19 +82,20 @@ func (s *Siblings[B]) Find(key string, text []byte, newBase func() B) (d []byte,
 		if best >= 0 && len(s.scratch) >= len(d) || len(s.scratch) > len(text)/fair {
 			continue
 		}
-		best, d = i, append(d[:0], s.scratch...)
-		if len(d) <= len(text)/good {
+		best = i
+		if len(s.scratch) <= len(text)/good {
+			d = s.scratch
 			break
 		}
+		d = append(d[:0], s.scratch...)
 	}
 	if best < 0 {
-		s.add(group, sibling[B]{text, newBase()})
 		return nil, base, false
 	}
 	found := bases[best]
 	copy(bases[1:best+1], bases[:best])
 	bases[0] = found
-	return bytes.Clone(d), found.base, true
+	return d, found.base, true
 }
 
 // add makes a base the first one of its group. If there are too many, those of other groups go.
@@ -86,17 +124,27 @@ func (s *Siblings[B]) add(group string, b sibling[B]) {
 	}
 }
 
-// stem returns a key without the parts at its end, after a hyphen or a dot, that tell siblings apart: those with a digit
-// or without a vowel, as Kubernetes makes names (k8s.io/apimachinery/pkg/util/rand).
-func stem(key string) string {
+// groupsOf returns the groups of a key. The owner's is the key without the part at its end, after a hyphen or a dot, that
+// tells siblings apart: one with a digit or without a vowel, as Kubernetes makes names
+// (k8s.io/apimachinery/pkg/util/rand). The family's is without all such parts.
+func groupsOf(key string) (owner, family string) {
+	family = key
 	for {
-		i := strings.LastIndexAny(key, "-./")
-		if i < 0 || key[i] == '/' {
-			return strings.TrimRight(key, "0123456789")
+		i := strings.LastIndexAny(family, "-./")
+		if i < 0 || family[i] == '/' {
+			family = strings.TrimRight(family, "0123456789")
+			break
 		}
-		if last := key[i+1:]; !strings.ContainsAny(last, "0123456789") && strings.ContainsAny(last, "aeiou") {
-			return key
+		if last := family[i+1:]; !strings.ContainsAny(last, "0123456789") && strings.ContainsAny(last, "aeiou") {
+			break
 		}
-		key = key[:i]
+		family = family[:i]
+		if owner == "" {
+			owner = family
+		}
 	}
+	if owner == "" {
+		owner = family
+	}
+	return owner, family
 }

@@ -14,25 +14,30 @@ func sibling(template string, n int) (key string, text []byte) {
 		bytes.ReplaceAll(object(fmt.Sprint(n), "Running", 40), []byte("value of"), []byte(template+" of"))
 }
 
-// TestSiblings checks that texts are held as differences to the first of their template, also if the keys of several
-// templates look alike, and that a text without a similar one is not.
+// TestSiblings checks that texts are held as differences to another one of their template, also if the keys of several
+// templates look alike: at first to one of another template, and later to one of their own. A text without a similar one
+// is not.
 func TestSiblings(t *testing.T) {
 	var s delta.Siblings[int]
-	texts := map[int][]byte{}
+	bases := map[int][]byte{}
+	templates := []string{"web", "db-1", "db-2"}
 	held, whole := 0, 0
 	for n := range 300 {
-		key, text := sibling([]string{"web", "db-1", "db-2"}[n%3], n)
-		d, base, ok := s.Find(key, text, func() int { texts[n] = text; return n })
+		key, text := sibling(templates[n%3], n)
+		d, base, ok := s.Find(key, text, func() int { bases[n] = text; return n })
 		if !ok {
-			if _, kept := texts[n]; !kept || n >= 3 {
-				t.Fatalf("text %d has no base", n)
-			}
 			continue
 		}
-		if got, err := delta.Apply(texts[base], d); err != nil || !bytes.Equal(got, text) {
+		if got, err := delta.Apply(bases[base], d); err != nil || !bytes.Equal(got, text) {
 			t.Fatalf("text %d is %.100q, want %.100q: %v", n, got, text, err)
 		}
+		if n >= 150 && base%3 != n%3 {
+			t.Fatalf("text %d of %s has a base of %s", n, templates[n%3], templates[base%3])
+		}
 		held, whole = held+len(d), whole+len(text)
+	}
+	if len(bases) != 3 {
+		t.Errorf("%d bases, want one of each template", len(bases))
 	}
 	if held > whole/6 {
 		t.Errorf("%d bytes hold %d, want a sixth at most", held, whole)
