@@ -48,15 +48,15 @@ func (w *working) try(g *group, calls []*call) {
 // apply applies a checked transaction to the working state: its versions are put on their chains,
 // where no reader reads yet, and appended to g. working.mu is held.
 func (w *working) apply(t storage.Txn, g *group) (storage.TxnResult, error) {
-	for i, c := range t.If {
+	for _, c := range t.If {
 		if c.End != "" {
 			if same, err := w.unchanged(c); err != nil {
 				return storage.TxnResult{}, err
 			} else if !same {
-				return w.failedConditions(t.If, i, nil), nil
+				return w.failedConditions(t.If), nil
 			}
-		} else if kv := w.pending(c.Key); modRevision(kv) != c.ModRevision {
-			return w.failedConditions(t.If, i, kv), nil
+		} else if modRevision(w.pending(c.Key).Present()) != c.ModRevision {
+			return w.failedConditions(t.If), nil
 		}
 	}
 	for _, op := range t.Then {
@@ -110,7 +110,7 @@ func (w *working) write(op storage.Op, g *group, first int) {
 // put puts a version on a chain. working.mu is held.
 func (w *working) put(e *mvcc.Entry, op storage.Op, g *group, first int) {
 	prev := e.Head.Load()
-	old := prev.Live()
+	old := prev.Present()
 	if op.Type == storage.Delete && old == nil {
 		return
 	}
@@ -132,7 +132,7 @@ func (w *working) put(e *mvcc.Entry, op storage.Op, g *group, first int) {
 	v.Prev.Store(prev)
 	g.live.Replace(prev, v)
 	w.mu.quota.replaced(prev, v)
-	w.mu.leases.Rebind(old, v.Live())
+	w.mu.leases.Rebind(old, v.Present())
 	e.Head.Store(v)
 	g.Add(v, !hasPrefix(kv.Key, w.noSync))
 }
@@ -154,26 +154,21 @@ func (w *working) unchanged(c storage.Condition) (bool, error) {
 	return same, nil
 }
 
-// failedConditions returns the values of the conditions' keys; that of the ith, which did not hold, was read
-// already.
-func (w *working) failedConditions(conds []storage.Condition, i int, kv *storage.KeyValue) storage.TxnResult {
+// failedConditions returns the present values of the conditions' keys.
+func (w *working) failedConditions(conds []storage.Condition) storage.TxnResult {
 	res := storage.TxnResult{Revision: w.mu.rev, Current: make([]*storage.KeyValue, len(conds))}
-	for j, c := range conds {
-		switch {
-		case c.End != "":
-		case j == i:
-			res.Current[j] = kv
-		default:
-			res.Current[j] = w.pending(c.Key)
+	for i, c := range conds {
+		if c.End == "" {
+			res.Current[i] = w.pending(c.Key).Live()
 		}
 	}
 	return res
 }
 
-// pending returns a key in the working state. working.mu is held.
-func (w *working) pending(key string) *storage.KeyValue {
+// pending returns the last version of a key in the working state, nil without one. working.mu is held.
+func (w *working) pending(key string) *mvcc.Version {
 	if e, ok := w.mu.tree.Get(key); ok {
-		return e.Head.Load().Live()
+		return e.Head.Load()
 	}
 	return nil
 }

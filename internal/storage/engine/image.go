@@ -37,10 +37,9 @@ func NewImage() *Image { return &Image{Rev: 1, Garbage: NewGarbage()} }
 // bind finds the keys of the leases. A key may only name an existing lease.
 func (img *Image) bind() (err error) {
 	img.Tree.Scan(func(key string, e *mvcc.Entry) bool {
-		head := e.Head.Load()
-		kv := head.KV()
+		kv := e.Head.Load().Present()
 		switch {
-		case head.Deleted:
+		case kv == nil:
 		case kv.Lease != 0 && img.Leases.Find(kv.Lease) == nil:
 			err = fmt.Errorf("%w: key %q is bound to lease %d, which is missing", errRecord, key, kv.Lease)
 		default:

@@ -32,6 +32,14 @@ func (v *Version) KV() *storage.KeyValue { return &v.body.Load().kv }
 // ValueSize returns the length of v's value, packed or not.
 func (v *Version) ValueSize() int { return v.body.Load().size() }
 
+// Present returns what KV does, or nil if v is nil or a tombstone.
+func (v *Version) Present() *storage.KeyValue {
+	if v == nil || v.Deleted {
+		return nil
+	}
+	return v.KV()
+}
+
 // Live returns v's KeyValue with its value whole, or nil if v is nil or a tombstone.
 func (v *Version) Live() *storage.KeyValue {
 	if v == nil || v.Deleted {
