@@ -8,9 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
+	"fairlead.dev/internal/bodies"
 	"fairlead.dev/trace"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -49,17 +49,9 @@ type Response struct {
 	Body   []byte
 }
 
-// bodies are the Bodies of Responses that were freed.
-var bodies sync.Pool // of *[]byte
-
-// largest is how many bytes a body may have to be used again.
-const largest = 64 << 10
-
 // free returns the body's buffer to the pool. No reference to the body may remain.
 func (r *Response) free() {
-	if body := r.Body; cap(body) > 0 && cap(body) <= largest {
-		bodies.Put(&body)
-	}
+	bodies.Free(r.Body)
 }
 
 func newREST(cfg *rest.Config, o Options) (*REST, error) {
@@ -226,22 +218,15 @@ func (r *REST) once(ctx context.Context, q Request) (*http.Response, error) {
 // readAll reads and closes the body, into one buffer of the right size if that is known.
 func readAll(res *http.Response) ([]byte, error) {
 	defer res.Body.Close()
+	if whole, ok := res.Body.(*bodies.Body); ok {
+		return whole.Take(), nil
+	}
 	if n := res.ContentLength; n > 0 && n < 64<<20 {
-		b := room(int(n))
+		b := bodies.Room(int(n))
 		_, err := io.ReadFull(res.Body, b)
 		return b, err
 	}
 	return io.ReadAll(res.Body)
-}
-
-// room returns n bytes, of a body that was freed if it is not too small.
-func room(n int) []byte {
-	if n <= largest {
-		if b, ok := bodies.Get().(*[]byte); ok && cap(*b) >= n {
-			return (*b)[:n]
-		}
-	}
-	return make([]byte, n)
 }
 
 func joinPath(a, b string) string {

@@ -1,12 +1,12 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"net/url"
 
+	"fairlead.dev/internal/bodies"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/request"
 )
@@ -43,7 +43,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	w.WriteHeader(http.StatusOK) // as net/http does for a handler that writes no header
-	return response(req, w.code, w.sent, io.NopCloser(bytes.NewReader(w.body)), int64(len(w.body))), nil
+	return response(req, w.code, w.sent, bodies.New(w.body), int64(len(w.body))), nil
 }
 
 // stream serves the request on a goroutine and returns when the answer begins.
@@ -142,6 +142,9 @@ func (w *memoryWriter) WriteHeader(code int) {
 
 func (w *memoryWriter) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
+	if w.body == nil {
+		w.body = bodies.Room(len(p))[:0]
+	}
 	w.body = append(w.body, p...)
 	return len(p), nil
 }
