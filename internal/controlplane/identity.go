@@ -22,7 +22,11 @@ func inProcess(s *server.Server, o Options, m partMetrics) wire {
 		if c := clients[user]; c != nil {
 			return c, nil
 		}
-		c, err := client.New(inProcessConfig(s, user), client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, ShareObjects: true, Silence: o.pace().silence, Discovery: discovers, Observe: m.requests.Observe})
+		c, err := client.New(inProcessConfig(s, user), client.Options{
+			UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: o.Trace, ShareObjects: true,
+			Discovery: discovers, Observe: m.requests.Observe,
+			Silence: -1, // a server of the same process does not die silently
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -11,15 +11,12 @@ type pace struct {
 	bookmarks, watches, rediscovery time.Duration
 	// lease is the time between two renewals of the API server's Lease.
 	lease time.Duration
-	// silence is the Silence of clients in process.
-	silence time.Duration
 }
 
 // rareLease is the time between two renewals of a Lease that is rarely renewed, which nodes have, too.
 const rareLease = serverLeaseTime / 4
 
-// pace returns the pace of the options. In virtual time clients do without bookmarks for longer than their Silence, and
-// a server in the same process does not die silently.
+// pace returns the pace of the options.
 func (o Options) pace() pace {
 	switch {
 	case o.VirtualTime:
@@ -28,5 +25,5 @@ func (o Options) pace() pace {
 	default:
 		return pace{lease: serverLeaseRenewal}
 	}
-	return pace{rareHeartbeats: true, lease: rareLease, bookmarks: time.Hour, watches: 24 * time.Hour, rediscovery: 24 * time.Hour, silence: -1}
+	return pace{rareHeartbeats: true, lease: rareLease, bookmarks: time.Hour, watches: 24 * time.Hour, rediscovery: 24 * time.Hour}
 }
