@@ -14,13 +14,28 @@ import (
 
 // Probing is a kubelet's memory of the probes of a pod. It is not changed once a Step has it; nil is the memory of a
 // kubelet that has just started, which does not tell of the attempts before.
-type Probing struct{ containers map[string]probeRuns }
+type Probing struct {
+	containers []probeRuns // a map would take a kilobyte for one
+}
 
 // probeRuns is the memory of the probes of a container.
 type probeRuns struct {
+	name string
 	id   string // of the run
 	run  [probeKinds]attempts
 	past [probeKinds]attempts // of the runs before
+}
+
+// of returns the memory of a container's probes.
+func (p *Probing) of(container string) probeRuns {
+	if p != nil {
+		for i := range p.containers {
+			if p.containers[i].name == container {
+				return p.containers[i]
+			}
+		}
+	}
+	return probeRuns{name: container}
 }
 
 // ProbeCount is how often a probe of a container has passed and failed, over all runs of the container.
@@ -62,10 +77,7 @@ func eachProbed(pod *corev1.Pod, s *corev1.PodStatus, f func(*corev1.Container, 
 
 // remember returns the memory of a container's probes at a time, and the courses of its present or last run.
 func (s *scenario) remember(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, old *Probing, now time.Time) (probeRuns, [probeKinds]course) {
-	seen := probeRuns{}
-	if old != nil {
-		seen = old.containers[c.Name]
-	}
+	seen := old.of(c.Name)
 	id, began, until := lastRun(c, now)
 	if id == "" {
 		return seen, [probeKinds]course{}
@@ -110,17 +122,14 @@ func (s *scenario) follow(pod *corev1.Pod, status *corev1.PodStatus, old *Probin
 	forgotten := old == nil && IsStarted(&pod.Status) // the attempts before a restart of the kubelet
 	eachProbed(pod, status, func(spec *corev1.Container, c *corev1.ContainerStatus) {
 		if p == nil {
-			p = &Probing{containers: map[string]probeRuns{}}
+			p = &Probing{}
 		}
 		seen, courses := s.remember(pod, spec, c, old, now)
-		p.containers[c.Name] = seen
+		p.containers = append(p.containers, seen)
 		if !tells {
 			return
 		}
-		var before probeRuns
-		if old != nil {
-			before = old.containers[c.Name]
-		}
+		before := old.of(c.Name)
 		if before.id != seen.id {
 			before.run = [probeKinds]attempts{}
 		}
