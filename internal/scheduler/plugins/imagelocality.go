@@ -25,9 +25,15 @@ func (imageLocality) PreScore(c *cache.Cluster, p *cache.PodInfo, _ []*cache.Nod
 		return nil
 	}
 	spec := &p.Pod.Spec
-	var wanted []string
+	var everywhere int64 // the size of the images that all nodes have
+	var wanted []string  // other images
 	add := func(name string) {
-		if name = imageName(name); c.Images[name] != nil {
+		name = imageName(name)
+		switch image := c.Images[name]; {
+		case image == nil:
+		case image.Nodes == c.Len():
+			everywhere += image.Size
+		default:
 			wanted = append(wanted, name)
 		}
 	}
@@ -42,12 +48,12 @@ func (imageLocality) PreScore(c *cache.Cluster, p *cache.PodInfo, _ []*cache.Nod
 			add(v.Reference)
 		}
 	}
-	if wanted == nil {
+	if wanted == nil && everywhere == 0 {
 		return nil
 	}
 	top := int64(maxImageSize * (len(spec.InitContainers) + len(spec.Containers)))
 	return framework.ScoreFunc(func(n *cache.NodeInfo) int64 {
-		var sum int64
+		sum := everywhere
 		for _, name := range wanted {
 			if image, has := n.Images[name]; has {
 				sum += int64(float64(image.Size) * (float64(image.Nodes) / float64(c.Len())))
