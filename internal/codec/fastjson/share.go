@@ -13,7 +13,9 @@ import (
 type Sharer struct{ d decoder }
 
 // NewSharer returns an empty Sharer.
-func NewSharer() *Sharer { return &Sharer{decoder{values: &intern.Values{}}} }
+func NewSharer() *Sharer {
+	return &Sharer{decoder{values: &intern.Values{}, texts: intern.Texts{Together: true}}}
+}
 
 // Unmarshal is like the function Unmarshal.
 func (s *Sharer) Unmarshal(b []byte, into any) bool { return s.d.unmarshal(b, into, false, false) }
