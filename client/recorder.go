@@ -35,7 +35,7 @@ type Recorder struct {
 // recording is the state that the recorders of one NewRecorder share.
 type recording struct {
 	c       *Client
-	queue   chan told
+	queue   toldQueue
 	dropped atomic.Int64
 	latest  atomic.Int64 // the latest time in the name of an Event, in nanoseconds
 	cancel  context.CancelFunc
@@ -47,13 +47,7 @@ type recording struct {
 	series  map[seriesKey]*series // of the goroutine run
 }
 
-// told is an event in the queue.
-type told interface {
-	write(context.Context, *recording)
-}
-
 const (
-	recorderQueue = 8192
 	recorderFlush = 2 * time.Second // limit of Close
 	// A write may take recorderPatience. One that the server did not answer is tried
 	// recorderTries times, as upstream's, while the queue waits.
@@ -71,7 +65,7 @@ func NewRecorder(c *Client, component string) *Recorder {
 	r := &recording{
 		cancel:  cancel,
 		c:       c,
-		queue:   make(chan told, recorderQueue),
+		queue:   toldQueue{bell: make(chan struct{}, 1)},
 		series:  map[seriesKey]*series{},
 		leaving: terminatingNamespaces{},
 		closing: make(chan struct{}),
@@ -160,9 +154,7 @@ func (r *Recorder) enqueue(x told) {
 		return
 	default:
 	}
-	select {
-	case r.queue <- x:
-	default:
+	if !r.queue.add(x) {
 		r.dropped.Add(1)
 	}
 }
@@ -186,21 +178,19 @@ func (r *recording) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		select {
-		case x := <-r.queue:
-			x.write(ctx, r)
+		case <-r.queue.bell:
+			if x := r.queue.next(); x != nil {
+				x.write(ctx, r)
+			}
 		case now := <-tick.C:
 			r.endSeries(ctx, now, false)
 			r.leaving.forget(now)
 		case <-r.closing:
-			for {
-				select {
-				case x := <-r.queue:
-					x.write(ctx, r)
-				default:
-					r.endSeries(ctx, time.Now(), true)
-					return
-				}
+			for x := r.queue.next(); x != nil; x = r.queue.next() {
+				x.write(ctx, r)
 			}
+			r.endSeries(ctx, time.Now(), true)
+			return
 		}
 	}
 }
