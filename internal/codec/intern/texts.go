@@ -13,7 +13,7 @@ var seed = maphash.MakeSeed()
 // A text may be in one of two places. A repeated one moves to the first place, so that names and addresses, which
 // occur once, do not evict the texts of every object.
 type Texts struct {
-	recent [512][2]string
+	recent *[512][2]string // made with the first text
 	// Together stores texts that are not interned contiguously, for objects that are made together and kept. A text
 	// that outlives the others retains the few hundred bytes around it.
 	Together bool
@@ -32,6 +32,9 @@ func (s *Texts) Share(b []byte) string {
 	}
 	if len(b) > short {
 		return string(b)
+	}
+	if s.recent == nil {
+		s.recent = new([512][2]string)
 	}
 	at := &s.recent[maphash.Bytes(seed, b)%uint64(len(s.recent))]
 	if at[0] == string(b) {

@@ -14,8 +14,9 @@ const MaxLen = 4 << 10
 // slots; a repeated one moves to the first, and a new one takes the second. A nil Values stays empty.
 type Values struct {
 	slots []slot
-	kept  int     // since slots last grew
-	habit []habit // by the field's id
+	kept  int // since slots last grew
+	// habits are by the field's id, in pages: the fields of one type have adjoining ids among those of all types.
+	habits []*[habitPage]habit
 }
 
 // slot is a value that occurred; it has no entry after the first occurrence.
@@ -46,6 +47,7 @@ type habit struct {
 }
 
 const (
+	habitPage          = 32              // a page's habits
 	minSlots, maxSlots = 1 << 8, 1 << 13 // slots
 	trial              = 64              // the number of values in a trial
 	enough             = 8               // the repetitions a trial must have
@@ -59,10 +61,13 @@ func (t *Values) Try(field int) bool {
 	if t == nil {
 		return false
 	}
-	if field >= len(t.habit) {
-		t.habit = append(t.habit, make([]habit, field+1-len(t.habit))...)
+	if n := field/habitPage + 1 - len(t.habits); n > 0 {
+		t.habits = append(t.habits, make([]*[habitPage]habit, n)...)
 	}
-	h := &t.habit[field]
+	if page := &t.habits[field/habitPage]; *page == nil {
+		*page = &[habitPage]habit{}
+	}
+	h := t.habit(field)
 	if h.rest > 0 {
 		h.rest--
 		return false
@@ -79,10 +84,13 @@ func (t *Values) Try(field int) bool {
 	return true
 }
 
+// habit returns the habit of a field that was tried.
+func (t *Values) habit(field int) *habit { return &t.habits[field/habitPage][field%habitPage] }
+
 // Next checks whether b begins with the value that the field had last, and returns its length, for values whose
 // first byte determines where they end. It is called after Try, and saves finding the end and looking up the value.
 func (t *Values) Next(field int, b []byte) (v Value, n int) {
-	h := &t.habit[field]
+	h := t.habit(field)
 	n = len(h.from)
 	if n == 0 || n > len(b) || string(b[:n]) != h.from {
 		return Value{}, 0
@@ -112,7 +120,7 @@ func (t *Values) Find(field int, b []byte) (Value, Place, bool) {
 	slots := t.pair(hash)
 	for i := range slots {
 		if s := &slots[i]; s.hash == hash {
-			h := &t.habit[field]
+			h := t.habit(field)
 			if s.entry == nil {
 				h.hits++
 				return Value{}, Place{s, hash, field, true}, false
