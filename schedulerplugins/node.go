@@ -141,8 +141,8 @@ func (n *nodeInfo) GetAllocatable() fwk.Resource {
 
 func (n *nodeInfo) GetImageStates() map[string]*fwk.ImageStateSummary {
 	states := map[string]*fwk.ImageStateSummary{}
-	for name, image := range n.live.Images {
-		states[name] = &fwk.ImageStateSummary{Size: image.Size, NumNodes: image.Nodes, Nodes: sets.New[string]()}
+	for _, image := range n.live.Images {
+		states[image.Name] = &fwk.ImageStateSummary{Size: image.Size, NumNodes: image.Nodes, Nodes: sets.New[string]()}
 	}
 	return states
 }

@@ -19,9 +19,9 @@ type NodeInfo struct {
 	Unschedulable          bool // cordoned
 	Pods                   map[types.UID]*PodInfo
 	HostPorts              map[HostPort]int
-	NoScheduleTaints       []corev1.Taint    // NoSchedule and NoExecute
-	PreferNoScheduleTaints []corev1.Taint    // PreferNoSchedule
-	Images                 map[string]*Image // by name
+	NoScheduleTaints       []corev1.Taint // NoSchedule and NoExecute
+	PreferNoScheduleTaints []corev1.Taint // PreferNoSchedule
+	Images                 []*Image
 	devices                *devices.State
 	slot                   int // its index in every tally
 	index                  int // its index in Cluster.NodeInfos; -1: not there

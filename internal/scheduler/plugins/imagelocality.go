@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"slices"
 	"strings"
 
 	"fairlead.dev/internal/scheduler/cache"
@@ -26,15 +27,14 @@ func (imageLocality) PreScore(c *cache.Cluster, p *cache.PodInfo, _ []*cache.Nod
 	}
 	spec := &p.Pod.Spec
 	var everywhere int64 // the size of the images that all nodes have
-	var wanted []string  // other images
+	var wanted []*cache.Image
 	add := func(name string) {
-		name = imageName(name)
-		switch image := c.Images[name]; {
+		switch image := c.Images[imageName(name)]; {
 		case image == nil:
 		case image.Nodes == c.Len():
 			everywhere += image.Size
 		default:
-			wanted = append(wanted, name)
+			wanted = append(wanted, image)
 		}
 	}
 	for i := range spec.InitContainers {
@@ -54,8 +54,8 @@ func (imageLocality) PreScore(c *cache.Cluster, p *cache.PodInfo, _ []*cache.Nod
 	top := int64(maxImageSize * (len(spec.InitContainers) + len(spec.Containers)))
 	return framework.ScoreFunc(func(n *cache.NodeInfo) int64 {
 		sum := everywhere
-		for _, name := range wanted {
-			if image, has := n.Images[name]; has {
+		for _, image := range wanted {
+			if slices.Contains(n.Images, image) {
 				sum += int64(float64(image.Size) * (float64(image.Nodes) / float64(c.Len())))
 			}
 		}
