@@ -291,8 +291,8 @@ type Packer interface {
 	// Pack has the store pack the value of a key, which was last written at a revision and is not expected to change soon, and
 	// returns it as the store holds it from then on; nil if the key has changed.
 	Pack(key string, at Revision) *Packed
-	// RangePacked calls each with the keys in [start, end) as of a revision, in order, as the store holds them. Errors as for
-	// Store.Range: the keys that each was called with before an error are of no use.
+	// RangePacked calls each with the keys in [start, end) as of a revision above 0, in order, as the store holds them. Errors
+	// as for Store.Range: the keys that each was called with before an error are of no use.
 	RangePacked(ctx context.Context, start, end string, at Revision, each func(*Packed)) error
 }
 
