@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestMemoryLimit: a server with a limit on its memory refuses lists and watches that would exceed it, answers small requests
-// meanwhile, and stays below the limit under many of them.
+// TestMemoryLimit: a server with a limit on its memory sends lists piece by piece, however long they are, refuses lists and watches
+// if their pieces would exceed the limit, answers small requests meanwhile, and stays below the limit under many lists.
 func TestMemoryLimit(t *testing.T) {
 	const limit, objects, size = 256, 60, 800_000 // MiB; 48 MB of objects
 	p := up(t, t.TempDir(), "--in-memory", fmt.Sprintf("--memory-limit=%dMi", limit), "--nodes=0", "--watch-history=1Mi")
@@ -58,7 +58,7 @@ func TestMemoryLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" || !bytes.Contains(body, []byte("short of memory: this "+kind)) || !bytes.Contains(body, []byte(`"reason":"TooManyRequests"`)) {
+		if res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" || !bytes.Contains(body, []byte("short of memory: this "+kind)) || !bytes.Contains(body, []byte(`"TooManyRequests"`)) {
 			t.Errorf("a %s beyond the limit: %s %v %.300s", kind, res.Status, res.Header, body)
 		}
 	}
@@ -76,6 +76,11 @@ func TestMemoryLimit(t *testing.T) {
 			t.Fatal("no list is refused")
 		}
 	}
+	t.Logf("%d lists of %d MB at once", len(open), objects*size/1_000_000)
+	if len(open)*objects*size < limit<<20 {
+		t.Errorf("%d lists at once are refused, of which only pieces are in memory", len(open)+1)
+	}
+	refused(get(list+"?pretty=true"), "list")
 	refused(get(list+"?watch=1"), "watch")
 	for _, path := range []string{"/api/v1/namespaces", list + "?limit=1", "/readyz", "/api/v1/namespaces/default/configmaps/large-0"} {
 		res := get(path)

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/internal/history"
 	"fairlead.dev/internal/server/call"
 	historyserver "fairlead.dev/internal/server/history"
+	"fairlead.dev/internal/server/pressure"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/respond"
 	"fairlead.dev/internal/server/watch"
@@ -99,11 +100,14 @@ func (c *serving) serve() error {
 	if !c.Info.IsResource {
 		return c.servePath()
 	}
-	if err := c.reserve(); err != nil {
-		c.terminated(http.StatusTooManyRequests)
-		return err
+	if !c.inProcess() { // whose requests are never refused for lack of memory
+		c.Guard = c.s.guard
 	}
-	return c.s.resources(&c.Call)
+	err := c.s.resources(&c.Call)
+	if pressure.IsRefusal(err) {
+		c.terminated(http.StatusTooManyRequests)
+	}
+	return err
 }
 
 // finish counts the call and answers a panic of the handler with 500.

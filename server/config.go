@@ -147,7 +147,7 @@ type Config struct {
 	// a request whose body would take more is told 429. A user other than those of
 	// system:masters may have half of it. 0 means 128 MiB, less than 0 no bound.
 	MaxBodyBytes int64
-	// MemoryLimit is the memory in bytes that the process may take: long lists and bodies are refused by 429 before its live heap
+	// MemoryLimit is the memory in bytes that the process may take: large lists and bodies are refused by 429 before its live heap
 	// reaches it, and small requests go on. All servers of the process with one limit share it. 0 means no limit.
 	MemoryLimit int64
 	// RequestTimeout is the time in which a request that does not last by nature must be

@@ -11,12 +11,10 @@ import (
 
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/auth"
-	"fairlead.dev/internal/server/fairness"
 	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/internal/server/health"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/memory"
-	"fairlead.dev/internal/server/pressure"
 	"fairlead.dev/internal/server/serializer"
 )
 
@@ -30,21 +28,6 @@ func (c *serving) admitOne() (err error) {
 		user = ""
 	}
 	c.Place, err = c.s.inflight.Enter(c.Info.ReadOnly(), user)
-	return err
-}
-
-// reserve takes the memory for a list, or for the state at the start of a watch. Requests of this process are never refused.
-func (c *serving) reserve() (err error) {
-	if c.s.guard == nil || c.inProcess() {
-		return nil
-	}
-	c.Guard = c.s.guard
-	kind := pressure.List
-	if c.Info.Verb == "watch" {
-		kind = pressure.Watch
-	}
-	// An object is in memory as it is stored, and at most once more in the client's encoding.
-	c.Room, err = c.Guard.Reserve(kind, int64(fairness.Listed(&c.Info, c.Query, c.s.objects)))
 	return err
 }
 

@@ -56,7 +56,7 @@ func New(cfg Config) (*Server, error) {
 		s.inflight = inflight.New(-1, -1, cfg.MaxBodyBytes) // which still counts
 		cfg.Metrics.MustRegister(s.fairness)
 	}
-	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), NoWatchList: cfg.NoWatchList, Registry: s.registry, Access: metrics.NewAccess()}
+	s.env = &call.Environment{Log: cfg.Log, Negotiator: request.NewNegotiator(cfg.CBOR), NoWatchList: cfg.NoWatchList, Registry: s.registry, Objects: s.objects, Access: metrics.NewAccess()}
 	cfg.Metrics.MustRegister(s.env.Access)
 	s.writer = &write.Writer{Config: write.Config{
 		NoGarbageCollection: cfg.NoGarbageCollection,

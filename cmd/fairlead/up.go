@@ -68,7 +68,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	f.shared = serverflags.Register(flags, &f.options)
 	flags.StringVar(&f.bodies, "max-request-bytes-inflight", "128Mi", "limit on the memory of all request bodies; others get 429; 0 for no limit")
 	flags.IntVar(&f.options.HTTP.MaxConnections, maxConnectionsFlag, 0, "limit on open connections: beyond it, those of clients that have not authenticated are closed, or else new ones; 0 for no limit (default three quarters of the limit on open files, and one for each 64 KiB of --memory-limit)")
-	flags.StringVar(&f.memory, "memory-limit", "", "memory that the process may take, such as 512Mi: long lists and bodies get 429 before it is reached; 0 for no limit (default that of the cgroup)")
+	flags.StringVar(&f.memory, "memory-limit", "", "memory that the process may take, such as 512Mi: large lists and bodies get 429 before it is reached; 0 for no limit (default that of the cgroup)")
 	registerEtcd(flags, &f.options)
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead, or fairlead-NAME, to your own kubeconfig and make it current (default with --name and --detach)")

@@ -32,6 +32,8 @@ type Environment struct {
 	NoWatchList bool
 	Registry    *endpoint.Registry
 	Authorizer  auth.Authorizer
+	// Objects describes the stored objects of a resource.
+	Objects func(group, resource string) (fairness.Objects, bool)
 	// Access counts authentications and authorizations; it may be nil.
 	Access *metrics.Access
 }
@@ -117,30 +119,6 @@ func (c *Call) For(namespace, name string) *Call {
 	one := *c
 	one.Info.Namespace, one.Info.Name = namespace, name
 	return &one
-}
-
-// Body returns the whole body of the request.
-func (c *Call) Body() ([]byte, error) { return c.sent.Read(c.HTTP, &bodyMemory{Call: c}) }
-
-// bodyMemory accounts for the bytes of the call's body.
-type bodyMemory struct {
-	*Call
-	held int64
-}
-
-// decodedFactor is how much more memory than a body the objects take that it is decoded to, with the body itself.
-const decodedFactor = 4
-
-// Hold implements request.Memory.
-func (m *bodyMemory) Hold(n int64) (err error) {
-	if err := m.Place.Hold(n); err != nil {
-		return err
-	}
-	if m.held += n; m.held*decodedFactor >= pressure.Small {
-		m.Room.Leave()
-		m.Room, err = m.Guard.Reserve(pressure.Body, m.held*decodedFactor)
-	}
-	return err
 }
 
 // Options decodes a verb's options from the query.

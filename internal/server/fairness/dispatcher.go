@@ -103,7 +103,7 @@ func (d *Dispatcher) Enter(ctx context.Context, r Request) (*Seat, Class, error)
 func (d *Dispatcher) width(r Request, atMost int) (Width, int) {
 	switch in := r.Info; in.Verb {
 	case "list", "watch":
-		return listWidth(Listed(in, r.Query, d.o.Objects), atMost), -1
+		return listWidth(Listed(in, r.Query, d.o.Objects).Bytes(), atMost), -1
 	case "create", "update", "patch", "delete":
 		if in.Resource == "serviceaccounts" && in.Subresource == "token" { // which is no change
 			return Width{Initial: 1}, -1

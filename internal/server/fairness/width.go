@@ -41,44 +41,37 @@ type Objects struct {
 	Size int
 }
 
-// Listed returns the bytes of the objects that a list has, or that a watch begins with; 0 for other requests and if the
-// objects are not known.
-func Listed(in *request.Info, query url.Values, objects func(group, resource string) (Objects, bool)) int {
+// Listed returns the objects that a list has, or that a watch begins with. Their number is 0 for other requests and if they are
+// not known. Objects of unknown size count as large ones.
+func Listed(in *request.Info, query url.Values, objects func(group, resource string) (Objects, bool)) Objects {
 	switch in.Verb {
 	case "list":
 	case "watch":
 		if v := query.Get("resourceVersion"); v != "" && v != "0" && !request.IsTrue(query["sendInitialEvents"]) {
-			return 0
+			return Objects{}
 		}
 	default:
-		return 0
+		return Objects{}
 	}
 	o, ok := objects(in.Group, in.Resource)
 	if !ok {
-		return 0
+		return Objects{}
 	}
-	limit, err := strconv.Atoi(query.Get("limit"))
-	if err != nil {
-		limit = 0 // which the verb refuses, unless it is missing
+	if o.Size <= 0 {
+		o.Size = largestObject
 	}
-	return o.bytes(limit, in.Name != "")
+	// The verb refuses a limit that is not a number.
+	if limit, err := strconv.Atoi(query.Get("limit")); err == nil && limit > 0 {
+		o.Count = min(o.Count, limit)
+	}
+	if in.Name != "" {
+		o.Count = 1
+	}
+	return o
 }
 
-// bytes returns the size of the objects, of as many as limit, 0 without one, or of one.
-func (o Objects) bytes(limit int, one bool) int {
-	n := o.Count
-	if limit > 0 {
-		n = min(n, limit)
-	}
-	if one {
-		n = 1
-	}
-	size := o.Size
-	if size <= 0 && o.Count > 0 {
-		size = largestObject
-	}
-	return n * size
-}
+// Bytes returns the size of all of them.
+func (o Objects) Bytes() int { return o.Count * o.Size }
 
 // listWidth returns the width of a list, or of a watch that begins with one, by the bytes of its objects. Lists are served
 // from memory here, so they are those that kube-apiserver serves from its cache.

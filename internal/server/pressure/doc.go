@@ -2,7 +2,7 @@
 //
 // # Contract
 //
-// A request that will take much memory (a long list, the present state at the start of a watch, a long body) reserves it.
+// A request that will take much memory (a list of large objects, such a state at the start of a watch, a long body) reserves it.
 // A [Guard] refuses the reservation with 429 TooManyRequests if the live heap, the memory reserved by others and this one would
 // be above three quarters of the limit. Work of less than [Small] bytes reserves nothing and is never refused, so small requests
 // go on while large ones are told to come back.

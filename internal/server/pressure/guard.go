@@ -1,6 +1,7 @@
 package pressure
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/metrics"
@@ -70,7 +71,7 @@ func (g *Guard) Register(reg *prometheus.Registry) {
 	}
 	gauge("fairlead_memory_limit_bytes", "Limit on the memory of the process (--memory-limit).", func() int64 { return g.limit })
 	gauge("fairlead_memory_live_bytes", "Live heap at the last garbage collection.", g.live)
-	gauge("fairlead_memory_reserved_bytes", "Memory that long lists, watches and bodies in progress have reserved.", g.reserved.Load)
+	gauge("fairlead_memory_reserved_bytes", "Memory that large lists, watches and bodies in progress have reserved.", g.reserved.Load)
 	reg.MustRegister(g.refused)
 }
 
@@ -90,12 +91,21 @@ func (g *Guard) Reserve(kind string, n int64) (*Room, error) {
 		g.reserved.Add(-n)
 		g.refused.WithLabelValues(kind).Inc()
 		g.collect()
-		return nil, apierrors.NewTooManyRequests(fmt.Sprintf("the server is short of memory: this %s would take %s, with %s in use and %s reserved of the limit of %s; %s",
-			kind, text(n), text(live), text(all-n), text(g.limit), advice[kind]), retryAfter)
+		return nil, &refusal{apierrors.NewTooManyRequests(fmt.Sprintf("the server is short of memory: this %s would take %s, with %s in use and %s reserved of the limit of %s; %s",
+			kind, text(n), text(live), text(all-n), text(g.limit), advice[kind]), retryAfter)}
 	}
 	r := &Room{of: g}
 	r.bytes.Store(n)
 	return r, nil
+}
+
+// refusal is the error of Reserve.
+type refusal struct{ *apierrors.StatusError }
+
+// IsRefusal reports whether a Guard has refused the work.
+func IsRefusal(err error) bool {
+	_, is := errors.AsType[*refusal](err)
+	return is
 }
 
 // advice tells a client how to ask for less.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fairlead.dev/internal/server/call"
+	"fairlead.dev/internal/server/pressure"
 	"fairlead.dev/internal/server/represent"
 )
 
@@ -23,6 +24,9 @@ func List(c *call.Call) error {
 		return err
 	}
 	if err := f.CheckShape(true); err != nil {
+		return err
+	}
+	if err := c.ReserveList(pressure.List, pick != nil || c.Endpoint.AsksWebhook || f.IsWhole()); err != nil {
 		return err
 	}
 	p, err := OpenPage(c, sel, opts)

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/metrics"
+	"fairlead.dev/internal/server/pressure"
 	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/serializer"
@@ -60,6 +61,9 @@ func (v *Watches) Serve(c *call.Call) error {
 	}
 	if f.Media == serializer.YAML { // which has no frames
 		return c.Negotiator.NotAcceptable(c.HTTP.Header.Get("Accept"), true)
+	}
+	if err := c.ReserveList(pressure.Watch, pick != nil || c.Endpoint.AsksWebhook); err != nil {
+		return err
 	}
 	from, snap, failed := start(c, sel, after, opts)
 	if c.Outdated() {
