@@ -2,9 +2,13 @@ package fairlead_test
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestClientDependencies holds what a program gets with the client library: no more modules, and no
@@ -34,6 +38,40 @@ func dependencies(t *testing.T, packages ...string) (modules, all int) {
 		all++
 	}
 	return len(seen), all
+}
+
+// TestDependenciesPage: docs/dependencies.md lists the modules that go.mod requires directly.
+func TestDependenciesPage(t *testing.T) {
+	page, err := os.ReadFile("docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| .* \\|$").FindAllStringSubmatch(string(page), -1) {
+		listed = append(listed, row[1])
+	}
+	out, err := exec.Command("go", "mod", "edit", "-json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+	}
+	if err := json.Unmarshal(out, &file); err != nil {
+		t.Fatal(err)
+	}
+	var required []string
+	for _, m := range file.Require {
+		if !m.Indirect {
+			required = append(required, m.Path)
+		}
+	}
+	if diff := cmp.Diff(required, listed); diff != "" {
+		t.Errorf("modules of go.mod (-) and of the page (+):\n%s", diff)
+	}
 }
 
 // TestNoTestOnlyModules keeps modules that only tests and other programs need out of this one.
