@@ -9,6 +9,7 @@ import (
 // TestElections: of two schedulers in processes of their own the one that emulates the older version gets the Lease, and the
 // other gets it when that one ends.
 func TestElections(t *testing.T) {
+	t.Parallel()
 	p := up(t, t.TempDir(), "--feature-gates=CoordinatedLeaderElection=true", "--runtime-config=coordination.k8s.io/v1beta1=true", "--scheduler=false", "--nodes=0")
 	const gate = "--feature-gates=CoordinatedLeaderElection=true"
 	holder := func() string {
@@ -28,6 +29,7 @@ func TestElections(t *testing.T) {
 // TestElectionsOfTwoServers: of two API servers on one etcd cluster one elects among the candidates of both. When it is killed, together with
 // the holder that it elected, the other one elects.
 func TestElectionsOfTwoServers(t *testing.T) {
+	t.Parallel()
 	const gate, elects = "--feature-gates=CoordinatedLeaderElection=true", `msg="became the leader" component=leader-election-controller`
 	flags := []string{"--etcd-servers=" + startEtcd(t), gate, "--runtime-config=coordination.k8s.io/v1beta1=true", "--scheduler=false", "--nodes=0", "--v=0",
 		"--coordinated-leadership-lease-duration=15s", "--coordinated-leadership-renew-deadline=12s", "--coordinated-leadership-retry-period=200ms"}

@@ -24,6 +24,7 @@ const podNamed = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"namespa
 // TestKubectlWatch: `kubectl get -w` prints the present objects first, --watch-only omits
 // them, and later events have the right types.
 func TestKubectlWatch(t *testing.T) {
+	t.Parallel()
 	for _, q := range []struct{ flags, want string }{
 		{"-w", "NAME before between before between between"},
 		{"-w --output-watch-events", "EVENT:NAME ADDED:before ADDED:between MODIFIED:before MODIFIED:between DELETED:between"},

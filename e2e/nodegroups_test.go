@@ -157,6 +157,7 @@ func withGroups(t *testing.T, dir, groups string, args ...string) (*process, aut
 // TestNodeGroups scales groups as Cluster Autoscaler does: nodes come after a while and run pods, prices and templates are those
 // of the file, stock runs out and returns.
 func TestNodeGroups(t *testing.T) {
+	t.Parallel()
 	p, a := withGroups(t, t.TempDir(), twoGroups, "--in-memory")
 	p.exist("node/small-1", "serviceaccount/default")
 	p.kubectl("wait", "--for=condition=Ready", "node/small-1", "--timeout="+patience.String())
@@ -339,6 +340,7 @@ func (p *process) groups(args ...string) string {
 // TestNodeGroupsKilled kills the server while instances are being created, and others have failed: after the restart they come,
 // under their names, and the failed ones are still there.
 func TestNodeGroupsKilled(t *testing.T) {
+	t.Parallel()
 	const groups = groupsHead + `
 groups:
 - name: slow

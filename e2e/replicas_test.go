@@ -72,6 +72,7 @@ func TestEventsInTheirOwnEtcd(t *testing.T) {
 // lease is killed in the middle of a rollout. The other, without copied files, finishes it;
 // and a watch that was on the first continues at the second, with every event once.
 func TestTheOtherTakesOver(t *testing.T) {
+	t.Parallel()
 	etcd := startEtcd(t)
 	flags := []string{"--etcd-servers=" + etcd,
 		"--leader-elect-lease-duration=2s", "--leader-elect-renew-deadline=1500ms", "--leader-elect-retry-period=200ms"}

@@ -9,6 +9,7 @@ import (
 // TestShop runs the README's example: a shop is applied, becomes available, is scaled,
 // updated, rolled back and deleted.
 func TestShop(t *testing.T) {
+	t.Parallel()
 	p := up(t, t.TempDir())
 	ns := []string{"-n", "shop"}
 	k := func(args ...string) string { t.Helper(); return p.kubectl(append(args, ns...)...) }

@@ -211,6 +211,7 @@ func TestStoreVerify(t *testing.T) {
 // TestStoreRefuses: a wrong command line exits with 2, a command that fails with 1, and neither
 // makes a store.
 func TestStoreRefuses(t *testing.T) {
+	t.Parallel()
 	none := filepath.Join(t.TempDir(), "none")
 	for _, args := range [][]string{
 		{"nonsense"}, {"status", "x"}, {"status", "-o", "xml"}, {"status", "--wings"},

@@ -18,6 +18,7 @@ import (
 // TestStoreTLS serves etcd with certificates, to `fairlead store`, to etcdctl and to
 // probes that have one themselves, and to no other client.
 func TestStoreTLS(t *testing.T) {
+	t.Parallel()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {

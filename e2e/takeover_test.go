@@ -11,6 +11,7 @@ import (
 // TestTakeover: of two whole control planes on one etcd cluster, the one that holds the leases, which last an hour, crashes, is paused, or loses its
 // connection to etcd. The other one takes over all the same. The first goes on as a candidate, and takes over when the other one crashes.
 func TestTakeover(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(p *process, etcd *badnet.Proxy) (back func()){
 		"crash": func(p *process, _ *badnet.Proxy) func() {
 			p.kill(syscall.SIGKILL)
@@ -78,6 +79,7 @@ func TestTakeover(t *testing.T) {
 // TestOrderlyTakeover: a process that ends in an orderly way gives its leases up, so that the other one does not wait until it asks again,
 // which is after an hour here.
 func TestOrderlyTakeover(t *testing.T) {
+	t.Parallel()
 	flags := []string{"--nodes=2", "--v=0", "--etcd-servers=" + startEtcd(t), "--leader-elect-lease-duration=3h", "--leader-elect-renew-deadline=2h", "--leader-elect-retry-period=1h"}
 	first := up(t, t.TempDir(), flags...)
 	leads := func(p *process) func() bool {
