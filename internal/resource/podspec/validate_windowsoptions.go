@@ -3,6 +3,7 @@ package podspec
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -10,14 +11,19 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// The formats of user and domain names on Windows.
-var (
-	control      = regexp.MustCompile(`[[:cntrl:]]+`)
-	netBIOS      = regexp.MustCompile(`^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$`)
-	domainDNS    = regexp.MustCompile(`^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`)
-	userReserved = regexp.MustCompile(`["/\\:;|=,\+\*\?<>@\[\]]`)
-	onlyDots     = regexp.MustCompile(`^[\. ]+$`)
-)
+// windowsNames are the formats of user and domain names on Windows. Compiled, they take more memory than all others of pods, so
+// they are compiled when first used.
+type windowsNames struct{ control, netBIOS, domainDNS, reserved, onlyDots *regexp.Regexp }
+
+var onWindows = sync.OnceValue(func() windowsNames {
+	return windowsNames{
+		control:   regexp.MustCompile(`[[:cntrl:]]+`),
+		netBIOS:   regexp.MustCompile(`^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$`),
+		domainDNS: regexp.MustCompile(`^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`),
+		reserved:  regexp.MustCompile(`["/\\:;|=,\+\*\?<>@\[\]]`),
+		onlyDots:  regexp.MustCompile(`^[\. ]+$`),
+	}
+})
 
 func (v *validator) windowsOptions(p *check.Path, w *corev1.WindowsSecurityContextOptions) {
 	if w == nil {
@@ -44,7 +50,7 @@ func (v *validator) windowsUser(p *check.Path, name string) {
 		v.Invalid(p, name, "runAsUserName cannot be an empty string")
 		return
 	}
-	if control.MatchString(name) {
+	if onWindows().control.MatchString(name) {
 		v.Invalid(p, name, "runAsUserName cannot contain control characters")
 		return
 	}
@@ -58,7 +64,7 @@ func (v *validator) windowsUser(p *check.Path, name string) {
 		if len(parts[0]) >= maxDomain {
 			v.Invalid(p, name, "runAsUserName's Domain length must be under 256 characters")
 		}
-		if !netBIOS.MatchString(parts[0]) && !domainDNS.MatchString(parts[0]) {
+		if !onWindows().netBIOS.MatchString(parts[0]) && !onWindows().domainDNS.MatchString(parts[0]) {
 			v.Invalid(p, name, "runAsUserName's Domain doesn't match the NetBios nor the DNS format")
 		}
 	}
@@ -67,10 +73,10 @@ func (v *validator) windowsUser(p *check.Path, name string) {
 	} else if len(user) > maxName {
 		v.Invalid(p, name, "runAsUserName's User length must not be longer than 104 characters")
 	}
-	if onlyDots.MatchString(user) {
+	if onWindows().onlyDots.MatchString(user) {
 		v.Invalid(p, name, "runAsUserName's User cannot contain only periods or spaces")
 	}
-	if userReserved.MatchString(user) {
+	if onWindows().reserved.MatchString(user) {
 		v.Invalid(p, name, `runAsUserName's User cannot contain the following characters: "/\:;|=,+*?<>@[]`)
 	}
 }

@@ -49,4 +49,3 @@ func (m *bodyMemory) Hold(n int64) (err error) {
 	}
 	return err
 }
-

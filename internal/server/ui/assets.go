@@ -1,15 +1,15 @@
 package ui
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"io/fs"
+	"io"
 	"mime"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,29 +19,23 @@ var assets embed.FS
 // public are the files that the login page needs.
 var public = map[string]bool{"login.js": true, "theme.js": true, "style.css": true, "icon.svg": true}
 
-// file is a served file of the page.
-type file struct {
-	data      []byte
-	tag, kind string
-}
-
-// files are the page's files, by name.
-var files = func() map[string]file {
-	all := map[string]file{}
-	err := fs.WalkDir(assets, "assets", func(at string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := assets.ReadFile(at)
-		digest := sha256.Sum256(data)
-		all[path.Base(at)] = file{data, `"` + hex.EncodeToString(digest[:8]) + `"`, kindOf(at)}
-		return err
-	})
+// tags are the entity tags of the page's files, by name.
+var tags = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	files, err := assets.ReadDir("assets")
 	if err != nil {
 		panic(err) // embedded files can always be read
 	}
+	for _, f := range files {
+		data, err := assets.ReadFile("assets/" + f.Name())
+		if err != nil {
+			panic(err)
+		}
+		digest := sha256.Sum256(data)
+		all[f.Name()] = `"` + hex.EncodeToString(digest[:8]) + `"`
+	}
 	return all
-}()
+})
 
 // kindOf does not use the machine's MIME tables, which vary.
 func kindOf(name string) string {
@@ -60,15 +54,19 @@ func kindOf(name string) string {
 
 // serveFile serves a file of the page.
 func serveFile(w http.ResponseWriter, r *http.Request, name string) {
-	f, ok := files[name]
+	tag, ok := tags()[name]
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", f.kind)
+	f, err := assets.Open("assets/" + name)
+	if err != nil {
+		panic(err) // it has a tag
+	}
+	w.Header().Set("Content-Type", kindOf(name))
 	w.Header().Set("Cache-Control", "no-cache") // browsers revalidate each time, by its tag
-	w.Header().Set("Etag", f.tag)
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(f.data))
+	w.Header().Set("Etag", tag)
+	http.ServeContent(w, r, name, time.Time{}, f.(io.ReadSeeker))
 }
 
 // isPage reports whether a path belongs to the page.
