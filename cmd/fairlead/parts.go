@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
+	"reflect"
 	"strings"
 
 	"fairlead.dev/internal/controlplane"
@@ -146,6 +149,24 @@ func loadScheduling(flag, path string) (scheduler.Options, error) {
 		return scheduler.Options{}, usageError{fmt.Errorf("%s=%s: %w", flag, path, err)}
 	}
 	return o, nil
+}
+
+// noteElection adds a note to the options of a scheduler that runs with the other parts, if their file sets leader election.
+func noteElection(o *scheduler.Options) error {
+	usual, err := scheduler.CompleteConfig(nil)
+	if err != nil || o.Document == nil {
+		return err
+	}
+	var file, defaults struct {
+		LeaderElection map[string]any `json:"leaderElection"`
+	}
+	if err := errors.Join(json.Unmarshal(o.Document, &file), json.Unmarshal(usual, &defaults)); err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(file, defaults) {
+		o.Notes = append(o.Notes, "settings without effect in this process: leaderElection; of several on one etcd, the Lease kube-system/kube-scheduler always elects the one whose scheduler works")
+	}
+	return nil
 }
 
 // writeScheduling writes the configuration of o, with all defaults, as YAML.

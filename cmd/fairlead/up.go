@@ -135,6 +135,9 @@ func newUp() *cobra.Command {
 			if f.options.Scheduling, err = loadScheduling("--scheduler-config", scheduling); err != nil {
 				return err
 			}
+			if err := noteElection(&f.options.Scheduling); err != nil {
+				return err
+			}
 			if f.options.Ranges, err = ranges.load(cmd.Flags()); err != nil {
 				return err
 			}
