@@ -123,10 +123,3 @@ func subject(path string) (gr schema.GroupResource, name string) {
 	}
 	return gr, name
 }
-
-// IsWatchListUnsupported reports whether a server refused a watch that asked for initial events (KEP-3157) because it does
-// not support that. Servers before 1.27 do not refuse it: they send no bookmark that ends the initial events.
-func IsWatchListUnsupported(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
-		apierrors.IsMethodNotSupported(err) || apierrors.IsNotAcceptable(err)
-}

@@ -18,10 +18,9 @@ import (
 const (
 	firstPause   = 50 * time.Millisecond // after a failure; doubles with each further one
 	mostPause    = 15 * time.Second
-	listPause    = 2 * time.Second  // the most before a list that a 410 asks for
-	steady       = time.Second      // a watch that lived so long was no failure
-	watchTimeout = 5 * time.Minute  // Options.WatchTimeout if that is zero
-	stall        = 60 * time.Second // a streamed list that takes longer is taken for not supported
+	listPause    = 2 * time.Second // the most before a list that a 410 asks for
+	steady       = time.Second     // a watch that lived so long was no failure
+	watchTimeout = 5 * time.Minute // Options.WatchTimeout if that is zero
 )
 
 // follow keeps the store equal to the server's state until ctx ends.
@@ -37,7 +36,7 @@ func (i *Informer[T]) follow(ctx context.Context) {
 		if isExpired(err) {
 			i.listed = false
 		}
-		if err == errListOnly {
+		if errors.Is(err, client.ErrNoWatchList) {
 			continue
 		}
 		if i.store.Revision() != at || time.Since(begun) >= steady {
@@ -78,17 +77,22 @@ func isExpired(err error) bool {
 // list, and applies its events until it ends.
 func (i *Informer[T]) watchOnce(ctx context.Context) error {
 	if !i.listed && !i.listOnly {
-		o := i.watchOptions("")
-		yes := true
-		o.SendInitialEvents, o.ResourceVersionMatch = &yes, metav1.ResourceVersionMatchNotOlderThan
-		return i.readWatch(ctx, o)
+		w, err := i.watchList(ctx)
+		if err != nil {
+			return err
+		}
+		return i.readWatch(ctx, w)
 	}
 	if !i.listed {
 		if err := i.list(ctx); err != nil {
 			return err
 		}
 	}
-	return i.readWatch(ctx, i.watchOptions(i.store.Revision()))
+	w, err := i.r.Watch(ctx, i.watchOptions(i.store.Revision()))
+	if err != nil {
+		return err
+	}
+	return i.readWatch(ctx, w)
 }
 
 func (i *Informer[T]) watchOptions(rev string) metav1.ListOptions {
@@ -100,10 +104,6 @@ func (i *Informer[T]) watchOptions(rev string) metav1.ListOptions {
 		ResourceVersion: rev, AllowWatchBookmarks: true, TimeoutSeconds: &seconds,
 	}
 }
-
-// errListOnly is the error of a server that does not support streamed lists; the informer
-// then uses LIST.
-var errListOnly = errors.New("informer: streamed lists are not supported")
 
 // list puts the answer of a LIST in place. It is read in pages
 // of one revision; if that revision expires on the way, the next attempt asks for all
@@ -145,22 +145,28 @@ func (i *Informer[T]) transform(obj T) T {
 	return obj
 }
 
-// readWatch reads one watch to its end.
-func (i *Informer[T]) readWatch(ctx context.Context, o metav1.ListOptions) error {
-	w, err := i.r.Watch(ctx, o)
+// watchList puts the list in place that a watch begins with, and returns the watch. If the server does not support that, the
+// informer uses LIST from then on.
+func (i *Informer[T]) watchList(ctx context.Context) (*client.Watch[T], error) {
+	list := objects[T]{}
+	w, rev, err := i.r.WatchList(ctx, i.watchOptions(""), func(ev client.Event[T]) {
+		if ev.Type == watch.Deleted {
+			list.remove(ev.Object.GetNamespace(), ev.Object.GetName())
+			return
+		}
+		list.put(i.transform(ev.Object))
+	})
 	if err != nil {
-		if o.SendInitialEvents != nil && client.IsWatchListUnsupported(err) {
-			i.listOnly = true
-			return errListOnly
-		}
-		return err
+		i.listOnly = errors.Is(err, client.ErrNoWatchList)
+		return nil, err
 	}
+	i.replace(list, rev)
+	return w, nil
+}
+
+// readWatch reads one watch to its end.
+func (i *Informer[T]) readWatch(ctx context.Context, w *client.Watch[T]) error {
 	defer w.Stop()
-	if o.SendInitialEvents != nil {
-		if err := i.readList(ctx, w); err != nil {
-			return err
-		}
-	}
 	defer i.store.wakeBehind()
 	for {
 		ev, err := w.Next(ctx)
@@ -181,31 +187,6 @@ func (i *Informer[T]) readWatch(ctx context.Context, o metav1.ListOptions) error
 		default:
 			i.store.put(i.transform(ev.Object), w.More())
 			i.traceArrival(ev.Object, w.Opened(), read, decoded)
-		}
-	}
-}
-
-// readList reads the list that a watch begins with, up to the bookmark that ends it, and
-// puts it in place.
-func (i *Informer[T]) readList(ctx context.Context, w *client.Watch[T]) error {
-	t := time.AfterFunc(stall, w.Stop)
-	defer t.Stop()
-	list := objects[T]{}
-	for {
-		ev, err := w.Next(ctx)
-		switch {
-		case err != nil && !t.Stop() && ctx.Err() == nil:
-			i.listOnly = true // an old server took the request for a plain watch
-			return errListOnly
-		case err != nil:
-			return err
-		case ev.Type == watch.Deleted:
-			list.remove(ev.Object.GetNamespace(), ev.Object.GetName())
-		case ev.Type != watch.Bookmark:
-			list.put(i.transform(ev.Object))
-		case ev.Object.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true":
-			i.replace(list, ev.Object.GetResourceVersion())
-			return nil
 		}
 	}
 }

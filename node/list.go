@@ -2,7 +2,7 @@ package node
 
 import (
 	"context"
-	"time"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,9 +11,6 @@ import (
 
 	"fairlead.dev/client"
 )
-
-// stall is after how long a server is taken for one that ignores the request for initial events.
-const stall = 60 * time.Second
 
 func (k *kubelet) selection(revision string) metav1.ListOptions {
 	return metav1.ListOptions{
@@ -31,47 +28,23 @@ func (k *kubelet) list(ctx context.Context) (w *client.Watch[*corev1.Pod], revis
 		revision, err = k.plainList(ctx)
 		return nil, revision, err
 	}
-	o, yes := k.selection(""), true
-	o.AllowWatchBookmarks, o.SendInitialEvents, o.ResourceVersionMatch = true, &yes, metav1.ResourceVersionMatchNotOlderThan
-	w, err = k.pods.Watch(ctx, o)
-	if client.IsWatchListUnsupported(err) {
-		k.listOnly.Store(true)
-		return k.list(ctx)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	stalled := time.AfterFunc(stall, w.Stop)
-	revision, err = k.initial(ctx, w)
-	if !stalled.Stop() && err != nil && ctx.Err() == nil {
-		k.listOnly.Store(true)
-		return k.list(ctx)
-	}
-	if err != nil {
-		w.Stop()
-		return nil, "", err
-	}
-	return w, revision, nil
-}
-
-// initial reads the pods that a watch begins with.
-func (k *kubelet) initial(ctx context.Context, w *client.Watch[*corev1.Pod]) (revision string, err error) {
 	present := map[types.UID]bool{}
-	for {
-		ev, err := w.Next(ctx)
-		switch {
-		case err != nil:
-			return "", err
-		case ev.Type == watch.Bookmark && ev.Object.Annotations[metav1.InitialEventsAnnotationKey] == "true":
-			k.haveOnly(present)
-			return ev.Object.ResourceVersion, nil
-		case ev.Type == watch.Deleted:
+	w, revision, err = k.pods.WatchList(ctx, k.selection(""), func(ev client.Event[*corev1.Pod]) {
+		if ev.Type == watch.Deleted {
 			delete(present, ev.Object.UID)
-		case ev.Type != watch.Bookmark:
-			k.seen(ev.Object)
-			present[ev.Object.UID] = true
+			return
 		}
+		k.seen(ev.Object)
+		present[ev.Object.UID] = true
+	})
+	if errors.Is(err, client.ErrNoWatchList) {
+		k.listOnly.Store(true)
+		return k.list(ctx)
 	}
+	if err == nil {
+		k.haveOnly(present)
+	}
+	return w, revision, err
 }
 
 func (k *kubelet) plainList(ctx context.Context) (revision string, err error) {

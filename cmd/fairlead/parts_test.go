@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNoteElection: `fairlead up` tells that the leader election of a scheduler's file has no effect in it.
+// TestNoteElection: `fairlead up` warns of leader election in the file of its scheduler, which has no effect in it.
 func TestNoteElection(t *testing.T) {
 	const header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 	for text, noted := range map[string]bool{
