@@ -43,7 +43,8 @@ func (c *conn) askSource(st *stream, buf *buffer) {
 	back := st.granted - int64(used)
 	if st.closed {
 		// It was reset meanwhile: no further frame may mention it.
-		back, buf.b = st.granted, buf.b[:begin]
+		back = st.granted
+		buf.cut(begin)
 	}
 	st.window += back
 	c.mu.window += back
@@ -98,7 +99,8 @@ func (st *stream) appendFrames(buf *buffer, want, grant, frame int) (more bool, 
 	if !st.leftover.empty() {
 		b := appendData(buf.b, st.id, 0, false)
 		piece := st.leftover.take(grant)
-		buf.b = splitFrames(append(b, piece...), at, st.id, frame, st.last && !st.aborted && st.leftover.empty())
+		buf.b = append(b, piece...)
+		st.frame(buf, at, frame, st.last && !st.aborted && st.leftover.empty())
 		return true, len(piece)
 	}
 	b, more, err := st.src.Next(appendData(buf.b, st.id, 0, false), max(1, min(want, grant)))
@@ -116,7 +118,23 @@ func (st *stream) appendFrames(buf *buffer, want, grant, frame int) (more bool, 
 	}
 	end := st.last && !st.aborted
 	if buf.b = b[:at]; n > 0 || end {
-		buf.b = splitFrames(b[:at+frameHead+n], at, st.id, frame, end && n == len(data))
+		buf.b = b[:at+frameHead+n]
+		st.frame(buf, at, frame, end && n == len(data))
 	}
 	return more, n
+}
+
+// frame turns the source's data, which stands in buf behind room for a frame's header at at, into frames of at most max bytes.
+// end: they are the last.
+func (st *stream) frame(buf *buffer, at, max int, end bool) {
+	n := len(buf.b) - at - frameHead
+	long := st.sends(n)
+	if n > 0 || !long {
+		buf.b = splitFrames(buf.b, at, st.id, max, end && !long)
+	} else {
+		buf.b = buf.b[:at]
+	}
+	if end && long {
+		buf.appendEnd(st.id)
+	}
 }

@@ -2,6 +2,8 @@ package h2
 
 import (
 	"encoding/binary"
+	"io"
+	"slices"
 	"sync"
 
 	"golang.org/x/net/http2"
@@ -19,16 +21,66 @@ const (
 )
 
 // buffer is a pooled piece of outgoing data.
-type buffer struct{ b []byte }
+type buffer struct {
+	b []byte
+	// breaks are the places at which a TLS record must begin.
+	breaks []int
+}
 
-var buffers = sync.Pool{New: func() any { return &buffer{make([]byte, 0, 24<<10)} }}
+var buffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, 0, 24<<10)} }}
 
 // give returns a buffer to the pool, unless it has grown too large.
 func (b *buffer) give() {
 	if cap(b.b) <= 8*record {
-		b.b = b.b[:0]
+		b.cut(0)
 		buffers.Put(b)
 	}
+}
+
+// appendEnd appends the end of a stream that has sent more than a record, as a frame of its own in another record than the data
+// before: when curl 7.88.1 gets both at once, and its own buffer is full, it does not see the end for up to a second.
+func (b *buffer) appendEnd(id uint32) {
+	b.breaks = append(b.breaks, len(b.b))
+	b.b = appendData(b.b, id, 0, true)
+}
+
+// append appends another buffer's data.
+func (b *buffer) append(other *buffer) {
+	for _, at := range other.breaks {
+		b.breaks = append(b.breaks, len(b.b)+at)
+	}
+	b.b = append(b.b, other.b...)
+}
+
+// writeTo writes the first n bytes.
+func (b *buffer) writeTo(w io.Writer, n int) error {
+	from := 0
+	for _, at := range b.breaks {
+		if at == from || at >= n {
+			continue
+		}
+		if _, err := w.Write(b.b[from:at]); err != nil {
+			return err
+		}
+		from = at
+	}
+	_, err := w.Write(b.b[from:n])
+	return err
+}
+
+// drop removes the first n bytes.
+func (b *buffer) drop(n int) {
+	b.breaks = slices.DeleteFunc(b.breaks, func(at int) bool { return at < n })
+	for i := range b.breaks {
+		b.breaks[i] -= n
+	}
+	b.b = append(b.b[:0], b.b[n:]...)
+}
+
+// cut keeps the first n bytes only.
+func (b *buffer) cut(n int) {
+	b.breaks = slices.DeleteFunc(b.breaks, func(at int) bool { return at >= n })
+	b.b = b.b[:n]
 }
 
 // appendData appends the header of a DATA frame.

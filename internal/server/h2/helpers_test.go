@@ -87,6 +87,11 @@ func server(t testing.TB, o options) *http.Server {
 // connect is dial before the preface.
 func connect(t testing.TB, h http.Handler, s *h2.Server) *peer {
 	ours, theirs := net.Pipe()
+	return connectBy(t, h, s, ours, theirs)
+}
+
+// connectBy is connect by the two ends of a connection.
+func connectBy(t testing.TB, h http.Handler, s *h2.Server, ours, theirs net.Conn) *peer {
 	p := &peer{t: t, conn: ours, said: make(chan string, 100_000), served: make(chan struct{})}
 	go func() {
 		defer close(p.served)
@@ -105,12 +110,18 @@ func connect(t testing.TB, h http.Handler, s *h2.Server) *peer {
 func dialOn(t testing.TB, h http.Handler, s *h2.Server, o options) *peer {
 	t.Helper()
 	p := connect(t, h, s)
+	p.begin(o)
+	return p
+}
+
+// begin sends the preface and reads from then on.
+func (p *peer) begin(o options) {
+	p.t.Helper()
 	go p.read()
 	p.must(io.WriteString(p.conn, http2.ClientPreface))
 	p.check(p.framer.WriteSettings(o.settings...))
 	p.expect("SETTINGS", "WINDOW_UPDATE 0", "SETTINGS ACK")
 	p.check(p.framer.WriteSettingsAck())
-	return p
 }
 
 func (p *peer) check(err error) {

@@ -89,7 +89,7 @@ func TestHandOver(t *testing.T) {
 	a.say(strings.Repeat("x", 40_000), false)
 	p.expect("DATA 1 (16384)", "DATA 1 (16384)", "DATA 1 (7232)")
 	a.say("last", true)
-	p.expect("DATA 1 last END")
+	p.expect("DATA 1 last", "DATA 1 END")
 	if err := <-a.closed; err != nil {
 		t.Error(err)
 	}

@@ -18,6 +18,8 @@ type stream struct {
 
 	// window is the send window; granted is the part lent to the source.
 	window, granted int64
+	// sent is how much data has been put into frames; it is the role's while that asks the source.
+	sent int64
 
 	// x is the handler's side, nil once the handler has returned.
 	x *exchange
@@ -34,6 +36,12 @@ type stream struct {
 	last, aborted bool
 	// stalledSince is the time since when src has data that the windows do not allow.
 	stalledSince time.Time
+}
+
+// sends counts n bytes of data, and reports whether the stream has sent more than a record.
+func (st *stream) sends(n int) (long bool) {
+	st.sent += int64(n)
+	return st.sent > record
 }
 
 // list is a linked list of streams. A stream is in at most one list.

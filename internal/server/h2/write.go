@@ -25,8 +25,13 @@ func (c *conn) fill() {
 		}
 		n = max(n, 0)
 		all := n == len(x.pending)
-		out := c.buffer()
-		out.b = append(appendData(out.b, st.id, n, all && x.ends), x.pending[:n]...)
+		out, long := c.buffer(), st.sends(n)
+		if n > 0 || !long {
+			out.b = append(appendData(out.b, st.id, n, all && x.ends && !long), x.pending[:n]...)
+		}
+		if all && x.ends && long {
+			out.appendEnd(st.id)
+		}
 		st.window -= int64(n)
 		c.mu.window -= int64(n)
 		if x.pending = x.pending[n:]; !all {
@@ -101,7 +106,7 @@ func (c *conn) round(feed bool) {
 		c.mu.writeStart = time.Now()
 		c.scheduleCheck(c.mu.writeStart.Add(c.server.timeout))
 		c.mu.Unlock()
-		_, err := c.nc.Write(buf.b[:n])
+		err := buf.writeTo(c.nc, n)
 		c.mu.Lock()
 		c.mu.writeStart = time.Time{}
 		if err != nil && c.mu.err == nil {
@@ -114,7 +119,7 @@ func (c *conn) round(feed bool) {
 		c.flushed()
 		return
 	}
-	buf.b = append(buf.b[:0], buf.b[n:]...)
+	buf.drop(n)
 	c.mu.tail = buf
 }
 
@@ -144,7 +149,7 @@ func (c *conn) begin() *buffer {
 	case buf == nil:
 		return out
 	case out != nil:
-		buf.b = append(buf.b, out.b...)
+		buf.append(out)
 		out.give()
 	}
 	return buf
