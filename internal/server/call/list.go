@@ -14,7 +14,7 @@ import (
 
 // WriteList writes the list in the negotiated representation.
 func (c *Call) WriteList(f *represent.Representation, m represent.ListMeta, w represent.Walk) error {
-	if f.IsWhole() {
+	if f.Media == serializer.YAML {
 		data, err := f.AppendList(nil, m, w.Items())
 		if err == nil {
 			err = w.Err()

@@ -6,6 +6,7 @@ import (
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/pressure"
 	"fairlead.dev/internal/server/represent"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // List answers with the objects of one snapshot, written while it is walked. The handler
@@ -26,7 +27,7 @@ func List(c *call.Call) error {
 	if err := f.CheckShape(true); err != nil {
 		return err
 	}
-	if err := c.ReserveList(pressure.List, pick != nil || c.Endpoint.AsksWebhook || f.IsWhole()); err != nil {
+	if err := c.ReserveList(pressure.List, pick != nil || c.Endpoint.AsksWebhook || f.Media == serializer.YAML); err != nil {
 		return err
 	}
 	p, err := OpenPage(c, sel, opts)

@@ -63,6 +63,8 @@ type ListWriter struct {
 	begun bool
 	// left is the number of bytes to come of the items of a protobuf list.
 	left int
+	// item is the memory for an item of an indented list before it is indented.
+	item []byte
 }
 
 // Head appends the head of the list, up to the items.
@@ -72,6 +74,9 @@ func (l *ListWriter) Head(dst []byte, m ListMeta) ([]byte, error) {
 		return l.protoHead(dst, m)
 	case serializer.CBOR:
 		return l.cborHead(dst, m), nil
+	}
+	if l.Representation.Pretty {
+		return l.indentedHead(dst, m)
 	}
 	return l.Representation.AppendListHead(dst, m), nil
 }
@@ -98,10 +103,8 @@ func (l *ListWriter) Next(dst []byte, limit int) (_ []byte, more bool, err error
 		return serializer.AppendEnvelopeTail(dst), false, nil
 	case l.Representation.Media == serializer.CBOR:
 		return dst, false, nil
-	case !l.begun && l.Representation.Shape == request.AsPartialList:
-		return append(dst[:len(dst)-1], "null}\n"...), false, nil
 	}
-	return append(dst, "]}\n"...), false, nil
+	return l.jsonEnd(dst), false, nil
 }
 
 func (l *ListWriter) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
@@ -110,6 +113,9 @@ func (l *ListWriter) appendItem(dst []byte, o *watchcache.Object) ([]byte, error
 			dst = append(dst, ',')
 		}
 		l.begun = true
+		if l.Representation.Pretty {
+			return l.indentedItem(dst, o)
+		}
 		return l.Representation.appendListElement(dst, o)
 	}
 	if l.Representation.Media == serializer.CBOR {
@@ -138,7 +144,7 @@ func (l *ListWriter) WriteTo(w io.Writer, b []byte) (err error) {
 	}
 }
 
-// AppendList appends a whole list, for representations that need it in one piece.
+// AppendList appends a whole list as JSON, for YAML, which needs it in one piece.
 func (f *Representation) AppendList(dst []byte, m ListMeta, items iter.Seq[*watchcache.Object]) (_ []byte, err error) {
 	dst = f.AppendListHead(dst, m)
 	first := true

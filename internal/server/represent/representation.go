@@ -43,9 +43,6 @@ type Representation struct {
 	Preconverted map[*watchcache.Object][]byte
 }
 
-// IsWhole reports whether a list is put together before it is sent; all others are sent piece by piece.
-func (f *Representation) IsWhole() bool { return f.Media == serializer.YAML || f.Pretty }
-
 // stored reports whether stored bytes are elements as they are; those of custom objects only
 // if they follow the kind's present definition.
 func (f *Representation) stored() bool {
