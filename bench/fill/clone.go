@@ -27,15 +27,18 @@ type objects struct {
 
 // readObjects reads the Deployment d1 of the namespace default with what it owns.
 func readObjects(ctx context.Context, c *clientv3.Client) (all objects, err error) {
-	for _, prefix := range []string{"/registry/deployments/default/d1", "/registry/replicasets/default/d1-", "/registry/pods/default/d1-"} {
-		res, err := c.Get(ctx, prefix, clientv3.WithPrefix())
+	for key, options := range map[string][]clientv3.OpOption{
+		"/registry/deployments/default/d1":  nil,
+		"/registry/replicasets/default/d1-": {clientv3.WithPrefix()},
+		"/registry/pods/default/d1-":        {clientv3.WithPrefix()},
+	} {
+		res, err := c.Get(ctx, key, options...)
 		if err != nil {
 			return all, err
 		}
 		for _, kv := range res.Kvs {
 			o := object{key: string(kv.Key), value: string(kv.Value)}
-			switch {
-			case strings.Contains(prefix, "/pods/"):
+			if strings.Contains(key, "/pods/") {
 				o.pod = &corev1.Pod{}
 				if err := json.Unmarshal(kv.Value, o.pod); err != nil {
 					return all, fmt.Errorf("%s: %w", kv.Key, err)
@@ -44,8 +47,6 @@ func readObjects(ctx context.Context, c *clientv3.Client) (all objects, err erro
 					return all, fmt.Errorf("%s does not run", kv.Key)
 				}
 				all.pods++
-			case strings.HasPrefix(o.key, prefix) && strings.HasSuffix(prefix, "d1") && o.key != prefix:
-				continue // of another Deployment, whose name begins alike
 			}
 			all.objects = append(all.objects, o)
 		}

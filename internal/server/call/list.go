@@ -3,6 +3,7 @@ package call
 import (
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"time"
 
@@ -14,20 +15,10 @@ import (
 
 // WriteList writes the list in the negotiated representation.
 func (c *Call) WriteList(f *represent.Representation, m represent.ListMeta, w represent.Walk) error {
-	if f.Media == serializer.YAML {
-		data, err := f.AppendList(nil, m, w.Items())
-		if err == nil {
-			err = w.Err()
-		}
-		if err == nil {
-			data, err = serializer.FinishJSON(data, f.Media, f.Pretty)
-		}
-		if err != nil {
-			return err
-		}
-		return c.WriteBytes(http.StatusOK, f.Media.String(), data)
-	}
 	l := &represent.ListWriter{Representation: f, Walk: w}
+	if f.Media == serializer.YAML {
+		return c.writeYAML(l, m)
+	}
 	box := represent.Buffers.Get().(*[]byte)
 	b, err := l.Head((*box)[:0], m)
 	if err != nil {
@@ -45,6 +36,21 @@ func (c *Call) WriteList(f *represent.Representation, m represent.ListMeta, w re
 	err = c.begin(l, w, b)
 	represent.ReleaseBuffer(box, b)
 	return err
+}
+
+// writeYAML writes the list as YAML, which needs all of it in one piece.
+func (c *Call) writeYAML(l *represent.ListWriter, m represent.ListMeta) error {
+	data, err := l.Head(nil, m)
+	if err == nil {
+		data, _, err = l.Next(data, math.MaxInt/2)
+	}
+	if err == nil {
+		data, err = serializer.FinishJSON(data, serializer.YAML, false)
+	}
+	if err != nil {
+		return err
+	}
+	return c.WriteBytes(http.StatusOK, serializer.YAML.String(), data)
 }
 
 // begin answers with b, the first piece of a list, and leaves the rest for after the handler's

@@ -22,6 +22,7 @@ func (c *Call) ReserveList(kind string, whole bool) (err error) {
 	if !whole && !c.Audit.KeepsBody() {
 		n = min(n, pieces*(o.Size+represent.ChunkSize))
 	}
+	c.Room.Leave() // of an attempt before, if the kind was defined anew meanwhile
 	c.Room, err = c.Guard.Reserve(kind, int64(n))
 	return err
 }

@@ -38,7 +38,7 @@ func (b *buffer) give() {
 }
 
 // appendEnd appends the end of a stream that has sent more than a record, as a frame of its own in another record than the data
-// before: when curl 7.88.1 gets both at once, and its own buffer is full, it does not see the end for up to a second.
+// before: curl 7.88.1 takes up to a second to see the end of a long response if both come in one record.
 func (b *buffer) appendEnd(id uint32) {
 	b.breaks = append(b.breaks, len(b.b))
 	b.b = appendData(b.b, id, 0, true)

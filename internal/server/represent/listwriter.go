@@ -108,7 +108,7 @@ func (l *ListWriter) Next(dst []byte, limit int) (_ []byte, more bool, err error
 }
 
 func (l *ListWriter) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
-	if l.Representation.Media == serializer.JSON {
+	if l.Representation.Media.IsText() {
 		if l.begun {
 			dst = append(dst, ',')
 		}
@@ -142,25 +142,6 @@ func (l *ListWriter) WriteTo(w io.Writer, b []byte) (err error) {
 			return err
 		}
 	}
-}
-
-// AppendList appends a whole list as JSON, for YAML, which needs it in one piece.
-func (f *Representation) AppendList(dst []byte, m ListMeta, items iter.Seq[*watchcache.Object]) (_ []byte, err error) {
-	dst = f.AppendListHead(dst, m)
-	first := true
-	for o := range items {
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		if dst, err = f.appendListElement(dst, o); err != nil {
-			return nil, err
-		}
-	}
-	if first && f.Shape == request.AsPartialList {
-		return append(dst[:len(dst)-1], "null}"...), nil
-	}
-	return append(dst, "]}"...), nil
 }
 
 // AppendListHead appends the head of a JSON list, up to the items.
