@@ -110,7 +110,7 @@ func (i *Informer[T]) watchOptions(rev string) metav1.ListOptions {
 // in one.
 func (i *Informer[T]) list(ctx context.Context) error {
 	o := metav1.ListOptions{LabelSelector: i.o.LabelSelector, FieldSelector: i.o.FieldSelector}
-	all, rev := objects[T]{}, ""
+	all, rev := &listing[T]{}, ""
 	if i.unpaged {
 		page, err := i.r.List(ctx, o)
 		if err != nil {
@@ -132,9 +132,9 @@ func (i *Informer[T]) list(ctx context.Context) error {
 	return nil
 }
 
-func (i *Informer[T]) addToList(all objects[T], items []T) {
+func (i *Informer[T]) addToList(all *listing[T], items []T) {
 	for _, obj := range items {
-		all.put(i.transform(obj))
+		all.add(i.transform(obj))
 	}
 }
 
@@ -148,13 +148,13 @@ func (i *Informer[T]) transform(obj T) T {
 // watchList puts the list in place that a watch begins with, and returns the watch. If the server does not support that, the
 // informer uses LIST from then on.
 func (i *Informer[T]) watchList(ctx context.Context) (*client.Watch[T], error) {
-	list := objects[T]{}
+	list := &listing[T]{}
 	w, rev, err := i.r.WatchList(ctx, i.watchOptions(""), func(ev client.Event[T]) {
 		if ev.Type == watch.Deleted {
-			list.remove(ev.Object.GetNamespace(), ev.Object.GetName())
+			list.remove(keyOf(ev.Object))
 			return
 		}
-		list.put(i.transform(ev.Object))
+		list.add(i.transform(ev.Object))
 	})
 	if err != nil {
 		i.listOnly = errors.Is(err, client.ErrNoWatchList)
@@ -191,7 +191,7 @@ func (i *Informer[T]) readWatch(ctx context.Context, w *client.Watch[T]) error {
 	}
 }
 
-func (i *Informer[T]) replace(list objects[T], rev string) {
+func (i *Informer[T]) replace(list *listing[T], rev string) {
 	i.store.replace(list, rev)
 	i.lists.Add(1)
 	i.listed, i.from = true, rev

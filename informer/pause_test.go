@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -152,6 +153,60 @@ func TestRelistsWithBackoff(t *testing.T) {
 				}
 				if lists < 900 || lists > 3600 {
 					t.Errorf("%d lists in an hour", lists)
+				}
+			})
+		})
+	}
+}
+
+// TestChangesWithinTheList: a server may send changes before the end of the initial events. The store has the last state of each
+// object, and a handler gets each once: in the order of the server, unless objects were modified.
+func TestChangesWithinTheList(t *testing.T) {
+	event := func(kind, name string, version int) string {
+		return fmt.Sprintf(`{"type":"%s","object":{"metadata":{"name":"%s","namespace":"x","uid":"%s","resourceVersion":"%d"}}}`+"\n", kind, name, name, version)
+	}
+	const end = `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
+	for name, c := range map[string]struct {
+		sent    string
+		want    []string
+		ordered bool
+	}{
+		"none":              {event("ADDED", "c", 1) + event("ADDED", "a", 2) + event("ADDED", "d", 3) + event("ADDED", "b", 4), []string{"c1", "a2", "d3", "b4"}, true},
+		"deleted":           {event("ADDED", "c", 1) + event("ADDED", "a", 2) + event("DELETED", "c", 3) + event("ADDED", "b", 4), []string{"a2", "b4"}, true},
+		"deleted and again": {event("ADDED", "c", 1) + event("ADDED", "a", 2) + event("DELETED", "c", 3) + event("ADDED", "c", 4), []string{"a2", "c4"}, true},
+		"only deleted":      {event("DELETED", "c", 1) + event("ADDED", "a", 2), []string{"a2"}, true},
+		"modified":          {event("ADDED", "c", 1) + event("ADDED", "a", 2) + event("MODIFIED", "c", 3), []string{"a2", "c3"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := overWire(t, func(r *http.Request) (*http.Response, error) {
+					return reply(io.MultiReader(strings.NewReader(c.sent+end), silent{r.Context()}))
+				}, informer.Options[*corev1.Pod]{})
+				version := func(p *corev1.Pod) string { return p.Name + p.ResourceVersion }
+				var got, stored []string
+				i.Handle(informer.Handler[*corev1.Pod]{
+					Add:    func(p *corev1.Pod, initial bool) { got = append(got, version(p)) },
+					Update: func(old, new *corev1.Pod) { t.Errorf("update from %s to %s", version(old), version(new)) },
+					Delete: func(last *corev1.Pod) { t.Errorf("deletion of %s", version(last)) },
+				})
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error)
+				go func() { done <- i.Run(ctx) }()
+				<-i.Synced()
+				for _, p := range i.Store().List("x") {
+					stored = append(stored, version(p))
+				}
+				cancel()
+				<-done
+				if !c.ordered {
+					slices.Sort(got)
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("the handler got %v, not %v", got, c.want)
+				}
+				slices.Sort(stored)
+				if !slices.Equal(stored, slices.Sorted(slices.Values(c.want))) {
+					t.Errorf("the store has %v, not %v", stored, c.want)
 				}
 			})
 		})

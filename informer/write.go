@@ -30,23 +30,22 @@ func (s *Store[T]) bookmark(rev string, more bool) {
 
 // replace puts a complete list in place: it applies the differences, and logs them for the
 // handlers.
-func (s *Store[T]) replace(list objects[T], rev string) {
+func (s *Store[T]) replace(list *listing[T], rev string) {
+	byName, inOrder := list.objects()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.mu.listed {
-		s.replaceFirst(list)
+		s.replaceFirst(byName, inOrder)
 	} else {
 		for ns, m := range s.mu.objects {
 			for name, old := range m {
-				if _, ok := list.get(ns, name); !ok {
+				if _, ok := byName.get(ns, name); !ok {
 					s.unset(keyOf(old), old)
 				}
 			}
 		}
-		for _, m := range list {
-			for _, obj := range m {
-				s.set(obj)
-			}
+		for _, obj := range inOrder {
+			s.set(obj)
 		}
 	}
 	// A server set back to an older state counts: the revision may go down here.
@@ -55,18 +54,14 @@ func (s *Store[T]) replace(list objects[T], rev string) {
 }
 
 // replaceFirst takes the first list over as it is; s.mu is held.
-func (s *Store[T]) replaceFirst(list objects[T]) {
-	s.mu.objects = list
-	if s.guard != nil {
-		for _, obj := range list.list("") {
-			s.guard.remember(obj)
-		}
+func (s *Store[T]) replaceFirst(byName objects[T], inOrder []T) {
+	s.mu.objects = byName
+	for _, obj := range inOrder {
+		s.guard.remember(obj)
 	}
 	for _, ix := range s.mu.indexes {
-		for _, m := range list {
-			for _, obj := range m {
-				ix.put(obj)
-			}
+		for _, obj := range inOrder {
+			ix.put(obj)
 		}
 	}
 	s.mu.listed = true
@@ -75,9 +70,8 @@ func (s *Store[T]) replaceFirst(list objects[T]) {
 		close(s.synced)
 		return
 	}
-	all := list.list("") // one for all readers
 	for _, rd := range s.mu.readers {
-		rd.joined, rd.initial, rd.first = true, all, true
+		rd.joined, rd.initial, rd.first = true, inOrder, true
 		s.mu.telling++
 	}
 }
