@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -128,19 +129,24 @@ func (k *kubelet) renew(ctx context.Context, now time.Time, valid time.Duration)
 			return err
 		}
 	}
-	// The garbage collector deletes the lease with the Node, so the Node may be gone too, or be another one's.
-	if node, err := k.current(ctx); err != nil {
-		return err
-	} else if node == nil {
-		k.retire()
-		return nil
-	}
 	lease, err := k.leases.Get(ctx, k.name)
-	if apierrors.IsNotFound(err) {
-		lease, err = k.leases.Create(ctx, k.lease(now, valid))
-	} else if err == nil {
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	fresh := k.lease(now, valid)
+	if err != nil || !slices.Equal(lease.OwnerReferences, fresh.OwnerReferences) {
+		// The garbage collector deletes the lease with the Node, so the Node may be gone too, or be another one's.
+		if node, err := k.current(ctx); err != nil {
+			return err
+		} else if node == nil {
+			k.retire()
+			return nil
+		}
+	}
+	if err != nil {
+		lease, err = k.leases.Create(ctx, fresh)
+	} else {
 		next := *lease
-		fresh := k.lease(now, valid)
 		next.OwnerReferences, next.Spec = fresh.OwnerReferences, fresh.Spec
 		lease, err = k.leases.Update(ctx, &next)
 	}

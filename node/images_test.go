@@ -1,17 +1,23 @@
 package node_test
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
+	"fairlead.dev/controller"
 	"fairlead.dev/internal/node/images"
 	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/node"
+	"fairlead.dev/testenv"
 )
 
 // TestImageBehaviors: containers are pulled once for each node, and run and end as the behaviors of their images declare.
@@ -74,4 +80,58 @@ images:
 
 	create("endless", "fail", corev1.RestartPolicyNever) // not what its name asks for
 	await(t, pods, "endless", "running", running)
+}
+
+// TestImagesAfterRestart: a node that is started again has the images that it reported before, also those of pods that are gone. It
+// reports them once.
+func TestImagesAfterRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testenv.New(t, testenv.Options{Bubble: true, Controllers: []string{"serviceaccount"}, NoScheduler: true, NoNodes: true}).Client(t)
+		recorder := client.NewRecorder(c, "kubelet")
+		defer recorder.Close()
+		env := controller.Env{Client: c, Recorder: recorder, Log: slog.New(slog.DiscardHandler)}
+		nodes, pods := client.For[*corev1.Node](c), client.For[*corev1.Pod](c).Namespace("default")
+		create := func(name, image string) {
+			t.Helper()
+			p := boundPod(name, "node-1", "")
+			p.Spec.Containers[0].Image = image
+			if _, err := pods.Create(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(30 * time.Second)
+		}
+		reported := func() (names []string, revision string) {
+			t.Helper()
+			n, err := nodes.Get(t.Context(), "node-1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range n.Status.Images {
+				names = append(names, i.Names[len(i.Names)-1])
+			}
+			slices.Sort(names)
+			return names, n.ResourceVersion
+		}
+		time.Sleep(time.Second)
+		stop := start(t, env, node.Options{Count: 1})
+		create("stays", "nginx:1.27")
+		create("ends", "redis:7")
+		if err := pods.Delete(t.Context(), "ends", *metav1.NewDeleteOptions(0)); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+
+		stop = start(t, env, node.Options{Count: 1})
+		defer stop()
+		time.Sleep(time.Second)
+		_, began := reported()
+		time.Sleep(30 * time.Second)
+		if names, now := reported(); now != began || !slices.Equal(names, []string{"nginx:1.27", "redis:7"}) {
+			t.Errorf("at %s it reports %v, after the start at %s", now, names, began)
+		}
+		create("new", "postgres:18")
+		if names, _ := reported(); !slices.Equal(names, []string{"nginx:1.27", "postgres:18", "redis:7"}) {
+			t.Errorf("then it reports %v", names)
+		}
+	})
 }

@@ -129,6 +129,9 @@ func (k *kubelet) takeOver(ctx context.Context) (*corev1.Node, error) {
 		if err != nil {
 			return nil, err
 		}
+		k.mu.Lock()
+		k.mu.images.Restore(node.Status.Images)
+		k.mu.Unlock()
 		return k.adopt(ctx, node)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -116,7 +117,11 @@ func ontoStatus(s *corev1.NodeStatus, template *corev1.Node, configured bool) {
 	if !configured {
 		maps.Copy(s.Allocatable, template.Status.Allocatable)
 	}
-	s.Images = append(s.Images, template.Status.Images...)
+	for _, i := range template.Status.Images {
+		if !slices.ContainsFunc(s.Images, func(pulled corev1.ContainerImage) bool { return slices.Equal(pulled.Names, i.Names) }) {
+			s.Images = append(s.Images, i)
+		}
+	}
 	ontoNodeInfo(&s.NodeInfo, &template.Status.NodeInfo)
 }
 

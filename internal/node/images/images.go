@@ -54,20 +54,43 @@ func (im *Pulled) Has(image string) bool {
 	return ok
 }
 
+// Restore adds the images that an earlier Report listed: they are on the node's disk, whether pods still run them or not. It skips
+// others.
+func (im *Pulled) Restore(reported []corev1.ContainerImage) {
+	for i := range reported {
+		r := &reported[i]
+		if len(r.Names) == 0 {
+			continue
+		}
+		name := r.Names[len(r.Names)-1]
+		if !slices.Equal(r.Names, names(name)) {
+			continue
+		}
+		if im.sizes == nil {
+			im.sizes = map[string]int64{}
+		}
+		im.sizes[name] = r.SizeBytes
+	}
+}
+
 // Report returns the images for the node's status.
 func (im *Pulled) Report() []corev1.ContainerImage {
 	var list []corev1.ContainerImage
 	for name, size := range im.sizes {
-		names := []string{name}
-		if id := ID(name); id != name {
-			names = []string{id, name}
-		}
-		list = append(list, corev1.ContainerImage{Names: names, SizeBytes: size})
+		list = append(list, corev1.ContainerImage{Names: names(name), SizeBytes: size})
 	}
 	slices.SortFunc(list, func(a, b corev1.ContainerImage) int {
 		return cmp.Or(cmp.Compare(b.SizeBytes, a.SizeBytes), strings.Compare(a.Names[0], b.Names[0]))
 	})
 	return list[:min(len(list), maxImages)]
+}
+
+// names returns the names of an image in a node's status.
+func names(image string) []string {
+	if id := ID(image); id != image {
+		return []string{id, image}
+	}
+	return []string{image}
 }
 
 // inventedSize returns the size of an image: 5 MiB to 500 MiB, always the same for one name.
