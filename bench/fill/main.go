@@ -60,12 +60,12 @@ func run(ctx context.Context, endpoint string, deployments int) error {
 	for d := 1; d <= deployments && w.err() == nil; d++ {
 		clone := newClone(d)
 		for _, o := range all.objects {
-			place := nodes[at/each]
-			key, value := clone.object(o, place, at%each)
+			var place node // of a pod
 			if o.pod != nil {
+				place = nodes[at/each]
 				at++
 			}
-			w.put(key, value)
+			w.put(clone.object(o, place, (at-1)%each))
 		}
 		if d%50 == 0 {
 			fmt.Fprintf(os.Stderr, "%d pods after %v\n", at, time.Since(begin).Round(time.Second))
