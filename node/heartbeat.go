@@ -73,8 +73,12 @@ func (k *kubelet) report(ctx context.Context, now time.Time) error {
 		k.retire()
 		return nil
 	}
+	var status *corev1.NodeStatus
 	if err == nil {
-		_, err = k.adopt(ctx, node)
+		status, err = k.nextStatus(node)
+	}
+	if err == nil {
+		_, err = k.writeStatus(ctx, node, status)
 	}
 	if err == nil {
 		k.heartbeat.reported = now

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/codec"
 	"fairlead.dev/internal/node/addresses"
 	"fairlead.dev/internal/nodekind"
 )
@@ -33,14 +35,10 @@ func (k *kubelet) register(ctx context.Context) error {
 	if byStages {
 		fresh.Status.Conditions, fresh.Status.Phase = nil, ""
 	}
-	var node *corev1.Node
-	there := k.existed
-	if !there {
+	node, err := k.takeOver(ctx)
+	anew := apierrors.IsNotFound(err) && !k.existed
+	if anew {
 		node, err = k.nodes.Create(ctx, fresh)
-		there = apierrors.IsAlreadyExists(err)
-	}
-	if there {
-		node, err = k.takeOver(ctx)
 	}
 	if err != nil {
 		return err
@@ -48,9 +46,9 @@ func (k *kubelet) register(ctx context.Context) error {
 	if err := k.publishDevices(ctx, node); err != nil {
 		return err
 	}
-	k.recordStarting(node, !there)
+	k.recordStarting(node, anew)
 	k.heartbeat.uid = node.UID
-	k.heartbeat.reported = time.Now()
+	k.heartbeat.reported = reportedAt(node)
 	return k.keepRanges(ctx, node)
 }
 
@@ -108,8 +106,8 @@ var errReal = errors.New("it is a real node, of a kubelet")
 // errDeleted is the error of a Node that was deleted before it was simulated.
 var errDeleted = errors.New("it was deleted")
 
-// takeOver adopts the Node that exists. One without conditions, which has not been simulated yet, is completed and marked as
-// simulated, unless a kubelet has reported for it.
+// takeOver takes over the Node that exists, and writes its status if it differs or its heartbeat is due. One without conditions, which
+// has not been simulated yet, is completed and marked as simulated, unless a kubelet has reported for it.
 func (k *kubelet) takeOver(ctx context.Context) (*corev1.Node, error) {
 	for {
 		node, err := k.nodes.Get(ctx, k.name)
@@ -132,12 +130,19 @@ func (k *kubelet) takeOver(ctx context.Context) (*corev1.Node, error) {
 		k.mu.Lock()
 		k.mu.images.Restore(node.Status.Images)
 		k.mu.Unlock()
-		return k.adopt(ctx, node)
+		status, err := k.nextStatus(node)
+		if err != nil {
+			return nil, err
+		}
+		if hasStatus(node, status) && time.Since(reportedAt(node)) < k.options.statusPeriod() {
+			return node, nil
+		}
+		return k.writeStatus(ctx, node, status)
 	}
 }
 
-// adopt brings an existing Node's status up to date.
-func (k *kubelet) adopt(ctx context.Context, node *corev1.Node) (*corev1.Node, error) {
+// nextStatus returns the status of the simulated machine for a Node that exists, with addresses of other types that the Node has.
+func (k *kubelet) nextStatus(node *corev1.Node) (*corev1.NodeStatus, error) {
 	status := k.status(time.Now())
 	maps.Copy(status.Allocatable, k.devices(node))
 	if len(k.options.Definitions.Stages("Node")) > 0 {
@@ -162,32 +167,62 @@ func (k *kubelet) adopt(ctx context.Context, node *corev1.Node) (*corev1.Node, e
 			}
 		}
 	}
-	patch, err := statusPatch(&status, node.Status.Addresses)
+	for _, a := range node.Status.Addresses {
+		if !slices.ContainsFunc(status.Addresses, func(own corev1.NodeAddress) bool { return own.Type == a.Type }) {
+			status.Addresses = append(status.Addresses, a)
+		}
+	}
+	return &status, nil
+}
+
+// hasStatus reports whether a Node has a status already, but for the times of its conditions' heartbeats.
+func hasStatus(n *corev1.Node, status *corev1.NodeStatus) bool {
+	next := n.Status
+	if next.Capacity == nil || next.Allocatable == nil {
+		return false
+	}
+	next.Capacity, next.Allocatable = maps.Clone(next.Capacity), maps.Clone(next.Allocatable)
+	maps.Copy(next.Capacity, status.Capacity)
+	maps.Copy(next.Allocatable, status.Allocatable)
+	next.Phase, next.Images = cmp.Or(status.Phase, next.Phase), status.Images
+	next.Addresses, next.DaemonEndpoints, next.NodeInfo = status.Addresses, status.DaemonEndpoints, status.NodeInfo
+	next.Conditions = slices.Clone(next.Conditions)
+	for _, c := range status.Conditions {
+		i := slices.IndexFunc(next.Conditions, func(has corev1.NodeCondition) bool { return has.Type == c.Type })
+		if i < 0 {
+			return false
+		}
+		c.LastHeartbeatTime = next.Conditions[i].LastHeartbeatTime
+		next.Conditions[i] = c
+	}
+	return codec.Equal(&n.Status, &next)
+}
+
+// reportedAt returns when the kubelet of a Node last reported its conditions; now without any.
+func reportedAt(n *corev1.Node) time.Time {
+	at := time.Now()
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; isOwnCondition(c) && c.LastHeartbeatTime.Time.Before(at) {
+			at = c.LastHeartbeatTime.Time
+		}
+	}
+	return at
+}
+
+// writeStatus brings a Node's status up to date.
+func (k *kubelet) writeStatus(ctx context.Context, node *corev1.Node, status *corev1.NodeStatus) (*corev1.Node, error) {
+	patch, err := kruntime.DefaultUnstructuredConverter.ToUnstructured(status)
 	if err != nil {
 		return nil, err
 	}
+	// The list is replaced, since its merge key is the type, of which a dual-stack node has two; kubelets do the same.
+	patch["addresses"] = append(patch["addresses"].([]any), map[string]any{"$patch": "replace"})
 	next, err := k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"metadata": map[string]any{"uid": node.UID}, "status": patch}).On("status"))
 	if err == nil {
 		k.recordConditions(next, node.Status.Conditions)
 		k.recordReboot(next, node.Status.NodeInfo.BootID)
 	}
 	return next, err
-}
-
-// statusPatch returns the strategic patch that gives a Node the status. Addresses of other types than those of the status stay.
-// The list of addresses is replaced, since its merge key is the type, of which a dual-stack node has two; kubelets do the same.
-func statusPatch(status *corev1.NodeStatus, had []corev1.NodeAddress) (map[string]any, error) {
-	for _, a := range had {
-		if !slices.ContainsFunc(status.Addresses, func(own corev1.NodeAddress) bool { return own.Type == a.Type }) {
-			status.Addresses = append(status.Addresses, a)
-		}
-	}
-	patch, err := kruntime.DefaultUnstructuredConverter.ToUnstructured(status)
-	if err != nil {
-		return nil, err
-	}
-	patch["addresses"] = append(patch["addresses"].([]any), map[string]any{"$patch": "replace"})
-	return patch, nil
 }
 
 // devices returns the resources that others have added to a Node's capacity, as device plugins do. All of their
