@@ -140,21 +140,6 @@ func (c *Call) Representation() (*represent.Representation, error) {
 	return represent.New(c.Context, c.Endpoint, c.Accept, c.Query)
 }
 
-// Within bounds the rest of the call's work to d, or to the client's timeout if that is less. It leaves the context alone
-// if the request's own deadline comes sooner: with two timers for the same instant, the handler could begin a
-// response that the deadline then cuts off.
-func (c *Call) Within(d time.Duration) context.CancelFunc {
-	if !c.Deadline.IsZero() && time.Until(c.Deadline) <= d {
-		return func() {}
-	}
-	if c.Timeout > 0 {
-		d = min(d, c.Timeout)
-	}
-	var cancel context.CancelFunc
-	c.Context, cancel = context.WithTimeout(c.Context, d)
-	return cancel
-}
-
 // Outdated reports whether the endpoint may be out of date for the objects just read from the
 // watch cache. The verb must then return endpoint.ErrRedefined.
 func (c *Call) Outdated() bool { return c.Registry.Outdated(c.Endpoint) }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/rawmem"
 	"fairlead.dev/internal/remember"
 	"fairlead.dev/internal/server/auth"
 )
@@ -108,7 +109,7 @@ type bearer struct {
 // Verify implements Verifier.
 func (a *Accounts) Verify(ctx context.Context, token string, audiences []string) (*Identity, error) {
 	seen := a.verified()
-	c, ok := seen.Get([]byte(token))
+	c, ok := seen.Get(rawmem.Bytes(token))
 	if !ok {
 		var err error
 		if c, err = a.issuer.read(ctx, token, a.audiences); c == nil {
