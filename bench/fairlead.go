@@ -27,6 +27,7 @@ func startFairlead(b *binaries, dir string, l layout) (*server, error) {
 		}
 		args = append(args, "--scheduler=false", "--devices", devices)
 	}
+	args = append(args, "--profiling")
 	if !l.limited {
 		args = append(args, unlimited...)
 	}

@@ -43,6 +43,7 @@ var loads = []load{
 	{name: "own-node", pods: true, run: ownNode},
 	{name: "memory", pods: true, run: memory},
 	{name: "crowd", pods: true, asked: true, run: crowd},
+	{name: "definitions", asked: true, run: definitions},
 	{name: "mixed", pods: true, asked: true, limited: true, run: mixed},
 	{name: "replicas", nodes: hosts, run: replicas},
 	{name: "scale", nodes: hosts, run: scale},

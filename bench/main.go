@@ -31,6 +31,8 @@ type options struct {
 	// curve are the sizes of one growing control plane, in pods, in place of the loads; svg is where that, or the load mixed, is drawn.
 	curve []int
 	svg   string
+	// profiles is a folder for CPU profiles of Fairlead; "" without.
+	profiles string
 }
 
 func main() {
@@ -73,6 +75,7 @@ func parse(args []string) (*options, error) {
 	f.IntVar(&o.layout.Members, "members", 0, "etcd members below the API servers; 0: Fairlead has its own store, and kube-apiserver an etcd of one member")
 	curve := f.String("curve", "", "in place of loads: grow one control plane of Fairlead to these numbers of pods, such as 1000,10000,100000, and measure it at each")
 	f.StringVar(&o.svg, "svg", "", "file to draw the curve or the load mixed in (default none)")
+	f.StringVar(&o.profiles, "profiles", "", "existing folder for a CPU profile of Fairlead during each load, which budget reads; each load takes 30 s then (default none)")
 	o.bin.register(f)
 	o.sizes.register(f)
 	if err := f.Parse(args); err != nil {

@@ -7,21 +7,22 @@ import (
 
 // sizes are how much of everything the loads do.
 type sizes struct {
-	Pods     int `json:"pods"`     // in the store while it is read
-	Gets     int `json:"gets"`     // single reads
-	Patches  int `json:"patches"`  // merge patches, and writers' turns
-	Lists    int `json:"lists"`    // of all pods, in each encoding
-	Selected int `json:"selected"` // lists by label
-	Walks    int `json:"walks"`    // through all pages of 500
-	Streams  int `json:"streams"`  // WatchLists at once
-	Watchers int `json:"watchers"` // of one fan-out
-	Events   int `json:"events"`   // that each of them sees
-	Nodes    int `json:"nodes"`    // watchers of a node's own pods
-	Idle     int `json:"idle"`     // watches without events
-	PerConn  int `json:"perConn"`  // watches on one connection
-	Crowd    int `json:"crowd"`    // lists at once, on a connection each
-	Minutes  int `json:"minutes"`  // of mixed requests
-	Rate     int `json:"rate"`     // of mixed requests, a second
+	Pods        int `json:"pods"`        // in the store while it is read
+	Gets        int `json:"gets"`        // single reads
+	Patches     int `json:"patches"`     // merge patches, and writers' turns
+	Lists       int `json:"lists"`       // of all pods, in each encoding
+	Selected    int `json:"selected"`    // lists by label
+	Walks       int `json:"walks"`       // through all pages of 500
+	Streams     int `json:"streams"`     // WatchLists at once
+	Watchers    int `json:"watchers"`    // of one fan-out
+	Events      int `json:"events"`      // that each of them sees
+	Nodes       int `json:"nodes"`       // watchers of a node's own pods
+	Idle        int `json:"idle"`        // watches without events
+	PerConn     int `json:"perConn"`     // watches on one connection
+	Crowd       int `json:"crowd"`       // lists at once, on a connection each
+	Minutes     int `json:"minutes"`     // of mixed requests
+	Definitions int `json:"definitions"` // CRDs
+	Rate        int `json:"rate"`        // of mixed requests, a second
 
 	Hosts     int `json:"hosts"`     // simulated nodes of the loads up to deletion
 	Replicas  int `json:"replicas"`  // of the Deployment that is created
@@ -40,7 +41,7 @@ type sizes struct {
 // small fits a side-by-side run of three rounds into ten minutes.
 var small = sizes{
 	Pods: 2000, Gets: 5000, Patches: 2000, Lists: 10, Selected: 200, Walks: 10, Streams: 20,
-	Watchers: 500, Events: 100, Nodes: 1000, Idle: 2000, PerConn: 50, Crowd: 100, Minutes: 2, Rate: 200,
+	Watchers: 500, Events: 100, Nodes: 1000, Idle: 2000, PerConn: 50, Crowd: 100, Definitions: 50, Minutes: 2, Rate: 200,
 	Hosts: 50, Replicas: 500, Rolled: 250, Doomed: 500, WideHosts: 200, Wide: 1000, Beating: 1000, Beats: 20,
 	ScheduledHosts: 200, Plain: 1000, Claims: 1000,
 }
@@ -48,7 +49,7 @@ var small = sizes{
 // full are the sizes for which the goals are stated.
 var full = sizes{
 	Pods: 10000, Gets: 20000, Patches: 10000, Lists: 10, Selected: 500, Walks: 5, Streams: 20,
-	Watchers: 500, Events: 200, Nodes: 2000, Idle: 4000, PerConn: 50, Crowd: 1000, Minutes: 60, Rate: 200,
+	Watchers: 500, Events: 200, Nodes: 2000, Idle: 4000, PerConn: 50, Crowd: 1000, Definitions: 490, Minutes: 60, Rate: 200,
 	Hosts: 100, Replicas: 2000, Rolled: 1000, Doomed: 5000, WideHosts: 1000, Wide: 10000, Beating: 10000, Beats: 30,
 	ScheduledHosts: 1000, Plain: 10000, Claims: 7500,
 }
@@ -75,6 +76,7 @@ func (s *sizes) fields() []struct {
 		{"idle", "idle watches", &s.Idle},
 		{"per-conn", "watches on one connection", &s.PerConn},
 		{"crowd", "lists of all pods at once, and WatchLists", &s.Crowd},
+		{"definitions", "CRDs of definitions", &s.Definitions},
 		{"minutes", "minutes of mixed", &s.Minutes},
 		{"rate", "requests of mixed a second", &s.Rate},
 		{"hosts", "simulated nodes of replicas, scale, rollout and namespace", &s.Hosts},

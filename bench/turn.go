@@ -40,6 +40,8 @@ type bench struct {
 	stored time.Duration
 	// deployed is how many replicas the Deployment of the loads has; 0: it is not there.
 	deployed int
+	// profiles is the beginning of the names of the files for the load's profiles; "" without.
+	profiles string
 	// windows are those of the load mixed.
 	windows []window
 }
@@ -93,6 +95,9 @@ func turn(ctx context.Context, o *options, p peer, a act, dir string, round int,
 				return fmt.Errorf("%s: pods: %w", p.name, err)
 			}
 		}
+		if o.profiles != "" && p.name == "fairlead" {
+			b.profiles = filepath.Join(o.profiles, l.name)
+		}
 		time.Sleep(pause)
 		begin := time.Now()
 		figures, err := b.bounded(ctx, l)
@@ -121,7 +126,7 @@ func turn(ctx context.Context, o *options, p peer, a act, dir string, round int,
 func (b *bench) bounded(ctx context.Context, l load) ([]figure, error) {
 	patience := loadTimeout
 	switch {
-	case l.nodes != nil:
+	case l.nodes != nil || l.name == "definitions":
 		patience = clusterTimeout
 	case l.name == "mixed":
 		patience += time.Duration(b.Minutes) * time.Minute
@@ -134,6 +139,7 @@ func (b *bench) bounded(ctx context.Context, l load) ([]figure, error) {
 // spent runs f and returns the CPU time that the server spent meanwhile, and how
 // long it took.
 func (b *bench) spent(f func() error) (cpu, wall time.Duration, err error) {
+	end := b.profile(context.Background())
 	before, err := b.server.cpu()
 	if err != nil {
 		return 0, 0, err
@@ -152,8 +158,11 @@ func (b *bench) spent(f func() error) (cpu, wall time.Duration, err error) {
 		return 0, 0, err
 	}
 	all, err := cpuOf(b.server.members)
+	if err != nil {
+		return 0, 0, err
+	}
 	b.stored = all - members
-	return after - before, wall, err
+	return after - before, wall, end(wall)
 }
 
 // withEtcd adds etcd's part of the CPU that spent has measured last, in a row of its own, if there are members of etcd below

@@ -38,6 +38,7 @@ var stages = []struct{ prefix, name string }{
 	{"fairlead.dev/internal/server/represent", "reads"},
 	{"fairlead.dev/internal/server/memory", "requests within the process"},
 	{"fairlead.dev/internal/bodies", "requests within the process"},
+	{"fairlead.dev/internal/server/h2", "connections: HTTP/2, TLS, system calls"},
 	{"fairlead.dev/internal/server", "requests: routing, limits, metrics"},
 	{"fairlead.dev/server", "requests: routing, limits, metrics"},
 	{"fairlead.dev/watchcache", "watch cache"},
