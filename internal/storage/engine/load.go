@@ -34,13 +34,15 @@ func (e *Engine) load() (*Image, error) {
 	}
 	reader := startReader(it)
 	defer reader.stop()
-	l := loader{Image: img, rev: img.Compacted, last: true}
+	l := loader{Image: img, rev: img.Compacted, last: true, packing: startPacking(&img.Packer)}
+	defer l.packing.finish()
 	for records := range reader.batches {
 		for i := range records {
 			if err := l.add(&records[i]); err != nil {
 				return nil, err
 			}
 		}
+		l.packing.flush()
 		if e.progress != nil {
 			at := records[len(records)-1].kv.ModRevision
 			e.progress(int64(at-first+1), int64(last-first+1))
@@ -59,9 +61,10 @@ func (e *Engine) load() (*Image, error) {
 // loader adds records in the order of the log.
 type loader struct {
 	*Image
-	rev  storage.Revision // the last above the compaction
-	sub  uint32
-	last bool // the transaction of rev is complete
+	rev     storage.Revision // the last above the compaction
+	sub     uint32
+	last    bool // the transaction of rev is complete
+	packing *packing
 	// recent are the last versions, in a ring from oldest on. Those that others have not superseded by then are packed.
 	recent [mvcc.Unsettled]recentVersion
 	oldest int
@@ -98,12 +101,14 @@ func (l *loader) add(rec *record) error {
 	} else {
 		v.Prev.Store(prev)
 		l.Log = l.Log.Append([]*mvcc.Version{v})
-		l.Packer.Pack(prev, v)
+		if prev != nil {
+			l.packing.add(prev, v)
+		}
 	}
 	l.Live.Replace(prev, v)
 	entry.Head.Store(v)
 	if old := l.recent[l.oldest]; old.Version != nil && old.entry.Head.Load() == old.Version {
-		l.Packer.PackSibling(old.Version)
+		l.packing.add(old.Version, nil)
 	}
 	l.recent[l.oldest] = recentVersion{v, entry}
 	l.oldest = (l.oldest + 1) % len(l.recent)
