@@ -60,7 +60,7 @@ var opaque = map[string]map[string]any{
 }
 
 // structural returns a schema of an OpenAPI v3 document as CRDs have it: with the contents of the schemas that it names, and without
-// what belongs to the kinds of Kubernetes. all are the document's schemas.
+// defaults and x-kubernetes-* members. all are the document's schemas.
 func structural(all map[string]map[string]any, s map[string]any) (map[string]any, error) {
 	described, _ := s["description"].(string)
 	for {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestStructural: a schema of a CRD names no other one, and has neither defaults nor what apply belongs to.
+// TestStructural: a schema of a CRD names no other one, and has neither defaults nor list types.
 func TestStructural(t *testing.T) {
 	var all map[string]map[string]any
 	if err := json.Unmarshal([]byte(`{

@@ -15,8 +15,8 @@ import (
 // profileTime is how long a profile takes, and with it each load of Fairlead if profiles are wanted: longer than the loads take.
 const profileTime = 30 * time.Second
 
-// profile begins profiles of the server's CPU and of what it allocates, in files of b.profiles. end waits for them, and returns an error
-// if the work to be profiled took longer; the rest of a profile adds what the server does in the background.
+// profile begins profiles of the server's CPU and allocations, in files of b.profiles. end waits for them, and returns an error
+// if the work to be profiled took longer; a profile goes on after it, so it has the server's background work too.
 func (b *bench) profile(ctx context.Context) (end func(took time.Duration) error) {
 	if b.profiles == "" {
 		return func(time.Duration) error { return nil }

@@ -28,7 +28,7 @@ type bounded struct {
 
 	mu     sync.Mutex
 	ended  bool
-	timed  context.Context // nil as long as nothing waits
+	timed  context.Context // nil before its end is waited for
 	cancel context.CancelFunc
 }
 
