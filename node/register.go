@@ -106,8 +106,8 @@ var errReal = errors.New("it is a real node, of a kubelet")
 // errDeleted is the error of a Node that was deleted before it was simulated.
 var errDeleted = errors.New("it was deleted")
 
-// takeOver takes over the Node that exists, and writes its status if it differs or its heartbeat is due. One without conditions, which
-// has not been simulated yet, is completed and marked as simulated, unless a kubelet has reported for it.
+// takeOver takes over the Node that exists, and writes its status if that differs. One without conditions, which has not been
+// simulated yet, is completed and marked as simulated, unless a kubelet has reported for it.
 func (k *kubelet) takeOver(ctx context.Context) (*corev1.Node, error) {
 	for {
 		node, err := k.nodes.Get(ctx, k.name)
@@ -134,8 +134,8 @@ func (k *kubelet) takeOver(ctx context.Context) (*corev1.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if hasStatus(node, status) && time.Since(reportedAt(node)) < k.options.statusPeriod() {
-			return node, nil
+		if hasStatus(node, status) {
+			return node, nil // the first heartbeat reports it if that is due
 		}
 		return k.writeStatus(ctx, node, status)
 	}
