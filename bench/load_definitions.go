@@ -37,8 +37,7 @@ func definitions(ctx context.Context, b *bench) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	group := "/openapi/v3/apis/" + definitionGroup(0) + "/v1"
-	if err := b.untilServed(ctx, group); err != nil {
+	if err := b.untilServed(ctx, documentOf(len(all)-1)); err != nil { // the last one, since the first is asked for below
 		return nil, err
 	}
 	if err := sleep(ctx, settled); err != nil {
@@ -49,7 +48,7 @@ func definitions(ctx context.Context, b *bench) ([]figure, error) {
 		return nil, err
 	}
 	begin := time.Now()
-	for _, path := range []string{"/openapi/v3", group} {
+	for _, path := range []string{"/openapi/v3", documentOf(0)} {
 		if err := b.conn(0).call(ctx, request{path: path, want: http.StatusOK}); err != nil {
 			return nil, err
 		}
@@ -106,6 +105,9 @@ func (b *bench) definitions(ctx context.Context) (all [][]byte, err error) {
 	}
 	return all, nil
 }
+
+// documentOf returns the path of the OpenAPI document of the i-th CRD's group.
+func documentOf(i int) string { return "/openapi/v3/apis/" + definitionGroup(i) + "/v1" }
 
 // untilServed waits until a path is found, and its storage is ready.
 func (b *bench) untilServed(ctx context.Context, path string) error {
