@@ -58,12 +58,25 @@ func (b *fixture) browse(t *testing.T) {
 	b.open(t, "#/browse/configmaps?labels=%3D%3D%3D")
 	b.until(t, `document.querySelector('.count.bad')?.textContent.includes('identifier')`)
 
-	// The chosen object, by keyboard.
+	// The chosen object, by keyboard. Its tabs stay in their place while it is read, since they can be clicked already.
 	b.open(t, "#/browse/configmaps?namespace=default&words=shelf")
 	b.until(t, `%s.length === 3`, cells(0))
-	b.do(t, chromedp.Focus(".list"))
+	b.do(t, chromedp.Evaluate(`(() => {
+		const { fetch } = window, released = new Promise((done) => { window.release = done; });
+		window.fetch = async (url, ...rest) => {
+			if (String(url).includes('fieldSelector')) await released;
+			return fetch(url, ...rest);
+		};
+	})()`, nil), chromedp.Focus(".list"))
 	b.key(t, "g"+kb.Enter)
 	b.until(t, `location.hash.includes('of=default%%2Fshelf-1') && document.querySelector('.side .about b').textContent === 'default/shelf-1'`)
+	const top = `document.querySelector('.side .tabs').getBoundingClientRect().top`
+	before := get[float64](t, b, top)
+	b.do(t, chromedp.Evaluate(`release()`, nil))
+	b.until(t, `document.querySelector('.side .about .dim').textContent.includes('revision') && document.querySelector('.side .buttons button')`)
+	if after := get[float64](t, b, top); after != before {
+		t.Errorf("the tabs moved from %v to %v when the object had been read", before, after)
+	}
 	b.do(t, chromedp.Click(`.side .tabs [data-part=yaml]`))
 	b.until(t, `document.querySelector('.side .yaml').textContent.includes('book: sea')`)
 	b.do(t, chromedp.SendKeys(".side .tools input", "book"))
