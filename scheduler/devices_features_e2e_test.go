@@ -20,7 +20,11 @@ func TestAlternativeDevices(t *testing.T) {
 	d.ready("node-1", "node-2")
 	d.class("large", `device.driver == "gpu.example.com" && device.attributes["gpu.example.com"].model == "large"`)
 	d.slice("node-1", device("a", "small", "8Gi"), device("b", "small", "8Gi"))
-	d.slice("node-2", device("a", "large", "80Gi"))
+	d.slice("node-2", device("a", "large", "80Gi"), device("seen", "other", "8Gi"))
+	// The scheduler, which watches slices apart from pods, has both slices once a pod got a device of the later one.
+	d.claim("seen", one(where(`device.attributes["gpu.example.com"].model == "other"`)))
+	d.pod("seen", using("seen"))
+	d.running("seen")
 	for i, want := range []string{"node-2/a", "node-1/a node-1/b"} {
 		name := []string{"first", "second"}[i]
 		d.claim(name, resourcev1.DeviceRequest{Name: "r", FirstAvailable: []resourcev1.DeviceSubRequest{
