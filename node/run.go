@@ -17,10 +17,11 @@ const (
 	stageWorkers = 4
 	// heartbeatWorkers is how many nodes write their lease or status at a time.
 	heartbeatWorkers = 4
-	// mostHeartbeatWorkers is how many do while more than waitingPerWorker nodes wait for each of them. A busy server answers each
-	// write late, and a node whose lease is late becomes NotReady, as do its pods: more writes.
+	// mostHeartbeatWorkers is how many do while more than waitingPerWorker nodes wait for each of them. The store syncs the writes of
+	// all workers at once. And a busy server answers each write late, and a node whose lease is late becomes NotReady, as do its
+	// pods: more writes.
 	mostHeartbeatWorkers = 256
-	waitingPerWorker     = 8
+	waitingPerWorker     = 2
 )
 
 // Run keeps the nodes alive until ctx ends, which is no error, and all goroutines have.
