@@ -40,7 +40,8 @@ type Options struct {
 	// Zones are given to the nodes in turn, as label topology.kubernetes.io/zone.
 	Zones []string
 	// PodCIDR contains the range of pod addresses of each node, which is large enough for
-	// twice its pods; 10.128.0.0/9 by default. A Node that has a podCIDR keeps it.
+	// twice its pods; 10.128.0.0/9 by default, which has room for 32,768 nodes of 110 pods. A Node that
+	// has a podCIDR keeps it.
 	PodCIDR netip.Prefix
 	// NodeCIDR contains the nodes' own addresses; 172.16.0.0/12 by default.
 	NodeCIDR netip.Prefix

@@ -22,11 +22,14 @@ func Offset(p netip.Prefix, n uint64) (netip.Addr, error) {
 	return netip.AddrFrom4(b), nil
 }
 
-// PodRange returns n slots of the pod addresses, a power of two, from the i-th on, of which i is a multiple. A slot is a /24, or
-// more if nodes may have many pods.
+// PodRange returns n slots of the pod addresses, a power of two, from the i-th on, of which i is a multiple. A slot has addresses for
+// twice the pods of a node: with 110 pods it is a /24.
 func PodRange(all netip.Prefix, i int, pods int64, n int) (netip.Prefix, error) {
 	width := slotWidth(pods)
 	a, err := Offset(all, uint64(i)<<width)
+	if err != nil && all.Addr().Is4() {
+		err = fmt.Errorf("node: %s has addresses for %d nodes of %d pods; there can be more nodes of fewer pods", all, 1<<(32-all.Bits())>>width, pods)
+	}
 	if err != nil {
 		return netip.Prefix{}, err
 	}
@@ -34,7 +37,7 @@ func PodRange(all netip.Prefix, i int, pods int64, n int) (netip.Prefix, error) 
 }
 
 // slotWidth returns the number of bits of the addresses in a slot, for nodes with a number of pods.
-func slotWidth(pods int64) int { return max(8, bits.Len64(uint64(2*pods+2))) }
+func slotWidth(pods int64) int { return bits.Len64(uint64(2*pods + 2)) }
 
 // Slots returns how many slots, a power of two, a node with a number of pods takes where slots are for usual ones.
 func Slots(pods, usual int64) int { return 1 << max(0, slotWidth(pods)-slotWidth(usual)) }

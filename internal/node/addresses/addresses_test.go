@@ -2,6 +2,7 @@ package addresses
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 )
 
@@ -34,12 +35,13 @@ func TestPodRanges(t *testing.T) {
 		want string
 	}{
 		{0, 110, "10.128.0.0/24"}, {1, 110, "10.128.1.0/24"}, {300, 110, "10.129.44.0/24"}, {1, 1000, "10.128.8.0/21"},
+		{1, 30, "10.128.0.64/26"}, {99_999, 30, "10.225.167.192/26"}, {1, 0, "10.128.0.4/30"},
 	} {
 		if got, err := PodRange(all, tc.i, tc.pods, 1); err != nil || got.String() != tc.want {
 			t.Errorf("node %d with %d pods: %v, %v, want %s", tc.i, tc.pods, got, err, tc.want)
 		}
 	}
-	if got, err := PodRange(all, 1<<15, 110, 1); err == nil {
-		t.Errorf("a node past the end gets %v", got)
+	if got, err := PodRange(all, 1<<15, 110, 1); err == nil || !strings.Contains(err.Error(), "for 32768 nodes of 110 pods") {
+		t.Errorf("a node past the end gets %v, %v", got, err)
 	}
 }
