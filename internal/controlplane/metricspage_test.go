@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -58,6 +59,9 @@ func TestMetricsPage(t *testing.T) {
 	v.configure(plugin.config() + "# again\n")
 	v.put(controlplanetest.Clientset(t, cp), "encrypted", "x")
 	c := controlplanetest.Client(t, cp)
+	get := controlplanetest.Getter(t, cp.Config())
+	// The groups are stored as a ConfigMap, which the webhook of admitAndRefuse refuses.
+	awaitFamilies(t, get, "fairlead_node_group_creation_duration_seconds", "fairlead_node_group_failures_total")
 	admitAndRefuse(t, c)
 	runDeployment(t, c)
 	failToSchedule(t, c)
@@ -67,25 +71,18 @@ func TestMetricsPage(t *testing.T) {
 	loseAPIService(t, c)
 	exceedLimit(t, cp.Config(), maxBody)
 	refuseByLevel(t, c, cp.Config())
-	get := controlplanetest.Getter(t, cp.Config())
 	if code, body := get("/livez"); code != http.StatusOK {
 		t.Fatal(code, body)
 	}
 
 	var page strings.Builder
 	page.WriteString(metricsIntroduction)
-	families := map[string]*family{}
 	// An event is counted when it has passed its last hops, and an API service when its controller has seen it.
-	for missing := true; missing; {
-		clear(families)
-		_, text := get("/metrics") // until the test's context ends
-		readFamilies(families, text)
-		missing = slices.ContainsFunc([]string{
-			"resourcepoolstatusrequest_controller_request_processing_errors_total", "fairlead_node_group_creation_duration_seconds", "fairlead_node_group_failures_total",
-			"fairlead_event_hop_duration_seconds", "apiserver_watch_events_dispatch_duration_seconds", "workqueue_work_duration_seconds",
-			"controller_runtime_reconcile_total", "apiserver_watch_events_sizes", "aggregator_unavailable_apiservice_total", "fairlead_config_reloads_total",
-		}, func(name string) bool { return families[name] == nil })
-	}
+	families := awaitFamilies(t, get,
+		"resourcepoolstatusrequest_controller_request_processing_errors_total", "fairlead_event_hop_duration_seconds",
+		"apiserver_watch_events_dispatch_duration_seconds", "workqueue_work_duration_seconds", "controller_runtime_reconcile_total",
+		"apiserver_watch_events_sizes", "aggregator_unavailable_apiservice_total", "fairlead_config_reloads_total",
+	)
 	writeFamilies(&page, families)
 	page.WriteString("## /metrics/slis\n\n")
 	clear(families)
@@ -145,6 +142,23 @@ to the same users. So does ` + "`fairlead nodes`" + ` with ` + "`--secure-port=1
 ## /metrics
 
 `
+
+// awaitFamilies reads the families of /metrics until those of the names are among them.
+func awaitFamilies(t *testing.T, get func(string, ...string) (int, string), names ...string) map[string]*family {
+	t.Helper()
+	for end := time.Now().Add(90 * time.Second); ; {
+		families := map[string]*family{}
+		_, text := get("/metrics")
+		readFamilies(families, text)
+		missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return families[name] != nil })
+		if len(missing) == 0 {
+			return families
+		}
+		if time.Now().After(end) {
+			t.Fatalf("/metrics has no %v", missing)
+		}
+	}
+}
 
 // twoGroups returns node groups: one with a node that takes no pods, and one without stock.
 func twoGroups(t *testing.T) *nodegroups.Options {
@@ -381,24 +395,30 @@ func refuseByLevel(t *testing.T, c *client.Client, config *rest.Config) {
 	}
 	grantConfigMaps(t, c)
 	end := make(chan struct{})
-	done := make(chan struct{})
+	ended := make(chan string, 1) // how the request that had the seat ended
 	go func() {
-		defer close(done)
 		for { // refused itself, if it comes before the seat of the last request is free, or before the grant is known
 			resp, err := h.Post(config.Host+path, "application/json", &openBody{end: end, closed: make(chan struct{})})
 			if err != nil {
+				ended <- err.Error()
 				return
 			}
 			resp.Body.Close()
 			if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusForbidden {
+				ended <- resp.Status
 				return
 			}
 		}
 	}()
 	for ask().StatusCode != http.StatusTooManyRequests { // until the server reads the body
+		select {
+		case how := <-ended:
+			t.Fatalf("the request that should hold the seat ended: %s", how)
+		default:
+		}
 	}
 	close(end)
-	<-done
+	<-ended
 }
 
 // openBody is the body of a request that ends when its test says so, or when the transport closes it, as it does after a refusal.
