@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +45,25 @@ type pools struct {
 	*testing.T
 	*kubernetes.Clientset
 	ctx context.Context
+}
+
+// startPools starts a control plane without controllers. run starts it again with the one that answers, which then knows all devices
+// from its beginning: otherwise a request can be answered before the last devices are known.
+func startPools(t *testing.T, api gates.API) (p *pools, run func() *controlplane.ControlPlane) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	o := controlplane.Options{API: api, DataDir: t.TempDir(), Trace: trace.New(trace.Options{})}
+	first := controlplanetest.Start(t, o)
+	p = &pools{t, controlplanetest.Clientset(t, first), ctx}
+	return p, func() *controlplane.ControlPlane {
+		if err := first.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		o.Controllers = []string{"resourcepoolstatusrequest"}
+		cp := controlplanetest.Start(t, o)
+		p.Clientset = controlplanetest.Clientset(t, cp)
+		return cp
+	}
 }
 
 // slice publishes a slice of a pool.
@@ -112,10 +131,8 @@ func counts(s resourcev1alpha3.PoolStatus) [5]int32 {
 
 // TestResourcePoolStatus asks for the state of pools of devices: some allocated, some tainted, some shared.
 func TestResourcePoolStatus(t *testing.T) {
-	cp := controlplanetest.Start(t, controlplane.Options{API: poolStatusAPI(t), Controllers: []string{"resourcepoolstatusrequest"}, Trace: trace.New(trace.Options{})})
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	p := &pools{t, controlplanetest.Clientset(t, cp), ctx}
+	p, run := startPools(t, poolStatusAPI(t))
+	ctx := p.ctx
 	device := func(name string, effects ...resourcev1.DeviceTaintEffect) resourcev1.Device {
 		d := resourcev1.Device{Name: name}
 		for _, e := range effects {
@@ -146,6 +163,7 @@ func TestResourcePoolStatus(t *testing.T) {
 		})
 	}
 
+	cp := run()
 	if _, err := p.ask("a", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "gpu.example.com", PoolName: ptr.To("node-a")}); err != nil {
 		t.Fatal(err)
 	}
@@ -166,9 +184,9 @@ func TestResourcePoolStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	get := controlplanetest.Getter(t, cp.Config())
-	awaitMetric(t, get, `workqueue_retries_total{name="resourcepoolstatusrequest"} 5`)
+	awaitMetric(t, get, `workqueue_retries_total{name="resourcepoolstatusrequest"} 5`+"\n")
 	// It waits for its expiry then, as the answered one does.
-	awaitMetric(t, get, `controller_runtime_reconcile_total{controller="resourcepoolstatusrequest",result="requeue_after"} 2`)
+	awaitMetric(t, get, `controller_runtime_reconcile_total{controller="resourcepoolstatusrequest",result="requeue_after"} 2`+"\n")
 	p.slice("z-1", "z", "z", 1, 2, device("gpu-1"))
 	if _, err := p.ask("two", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "gpu.example.com", Limit: ptr.To(int32(2))}); err != nil {
 		t.Fatal(err)
@@ -198,18 +216,13 @@ func TestResourcePoolStatus(t *testing.T) {
 	p.refused(a)
 
 	for _, family := range []string{"requests_processed_total", "request_processing_duration_seconds_count"} {
-		awaitMetric(t, get, `resourcepoolstatusrequest_controller_`+family+`{driver_name="gpu.example.com"} 3`)
+		awaitMetric(t, get, `resourcepoolstatusrequest_controller_`+family+`{driver_name="gpu.example.com"} 3`+"\n")
 	}
 	if _, text := get("/metrics"); strings.Contains(text, "request_processing_errors_total") {
 		t.Error("errors are counted without any")
 	}
 	p.failToAnswer()
-	for code := http.StatusOK; code == http.StatusOK; { // until the test's context ends
-		_, text := get("/metrics")
-		if strings.Contains(text, "resourcepoolstatusrequest_controller_request_processing_errors_total{driver_name=\"none.example.com\"} ") {
-			break
-		}
-	}
+	awaitMetric(t, get, `resourcepoolstatusrequest_controller_request_processing_errors_total{driver_name="none.example.com"} `)
 }
 
 // failToAnswer refuses the answers about a driver, and asks for one.
@@ -235,16 +248,19 @@ func (p *pools) failToAnswer() {
 	}
 }
 
-// awaitMetric waits until the server has a sample.
+// awaitMetric waits until the server has a sample that begins so.
 func awaitMetric(t *testing.T, get func(string, ...string) (int, string), sample string) {
 	t.Helper()
-	for code := http.StatusOK; code == http.StatusOK; { // until the test's context ends
-		var text string
-		if code, text = get("/metrics"); strings.Contains(text, "\n"+sample+"\n") {
+	family, _, _ := strings.Cut(sample, "{")
+	for end := time.Now().Add(90 * time.Second); ; {
+		_, text := get("/metrics")
+		if strings.Contains(text, "\n"+sample) {
 			return
 		}
+		if time.Now().After(end) {
+			t.Fatalf("there is no %s but %s", sample, regexp.MustCompile(`(?m)^`+family+`\{.*`).FindAllString(text, -1))
+		}
 	}
-	t.Fatalf("there is no %s", sample)
 }
 
 // shareIDs are those of the claims that share a device.
@@ -281,6 +297,8 @@ func (p *pools) refused(answered *resourcev1alpha3.ResourcePoolStatusRequest) {
 func TestResourcePoolStatusInAnotherProcess(t *testing.T) {
 	cp := controlplanetest.Start(t, controlplane.Options{API: poolStatusAPI(t)})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	p := &pools{t, controlplanetest.Clientset(t, cp), ctx}
+	p.slice("a", "a", "a", 1, 1, resourcev1.Device{Name: "gpu-0"}) // known from their beginning
 	ended := make(chan error, 1)
 	go func() {
 		ended <- controlplane.RunControllers(ctx, cp.Config(), controlplane.ControllerOptions{List: []string{"resourcepoolstatusrequest"}}, controlplane.Apart{})
@@ -291,8 +309,6 @@ func TestResourcePoolStatusInAnotherProcess(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	p := &pools{t, controlplanetest.Clientset(t, cp), ctx}
-	p.slice("a", "a", "a", 1, 1, resourcev1.Device{Name: "gpu-0"})
 	if _, err := p.ask("a", resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: "gpu.example.com"}); err != nil {
 		t.Fatal(err)
 	}
@@ -314,10 +330,8 @@ func TestResourcePoolStatusGate(t *testing.T) {
 
 // TestPartitionTypes asks for the partitions of pools by their type, which the slice names, or the request, or neither.
 func TestPartitionTypes(t *testing.T) {
-	cp := controlplanetest.Start(t, controlplane.Options{API: poolStatusAPI(t, "DRAPartitionableDevicesType=true"), Controllers: []string{"resourcepoolstatusrequest"}})
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	p := &pools{t, controlplanetest.Clientset(t, cp), ctx}
+	p, run := startPools(t, poolStatusAPI(t, "DRAPartitionableDevicesType=true"))
+	ctx := p.ctx
 	const profile, driver = "gpu.example.com/profile", "gpu.example.com"
 	partition := func(name, attribute, value, memory string) resourcev1.Device {
 		return resourcev1.Device{
@@ -376,6 +390,7 @@ func TestPartitionTypes(t *testing.T) {
 	must(publish("uneven", named, true, partition("a", profile, "1g", "10Gi"), partition("b", profile, "1g", "20Gi")))
 	must(publish("countless", named, false, partition("a", profile, "1g", "10Gi")))
 	p.allocate("one", resourcev1.DeviceRequestAllocationResult{Request: "r", Pool: "named", Device: "small-0"})
+	run()
 	for name, fallback := range map[string]*string{"plain": nil, "fallback": ptr.To(profile)} {
 		if _, err := p.ask(name, resourcev1alpha3.ResourcePoolStatusRequestSpec{Driver: driver, DefaultPartitionTypeAttribute: fallback}); err != nil {
 			t.Fatal(err)
