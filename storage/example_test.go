@@ -27,7 +27,7 @@ func Example() {
 	put("red")
 	put("blue")
 
-	cursor, err := store.Watch("/", storage.NoEnd, start)
+	cursor, err := store.Watch(storage.WatchRequest{Start: "/", End: storage.NoEnd, After: start})
 	if err != nil {
 		log.Fatal(err)
 	}

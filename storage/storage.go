@@ -95,7 +95,8 @@ type Event struct {
 	// KV is the key after the change. For Delete it carries the key and, as
 	// ModRevision, the revision of the deletion, and no value.
 	KV *KeyValue
-	// Prev is the key before the change, nil if it did not exist.
+	// Prev is the key before the change, nil if it did not exist. The events of a cursor have it only if
+	// that was requested (WatchRequest.Prev).
 	Prev *KeyValue
 }
 
@@ -181,6 +182,17 @@ type RangeResult struct {
 	Revision Revision
 }
 
+// WatchRequest selects the events of a Cursor: those of keys in [Start, End), as in RangeRequest.
+type WatchRequest struct {
+	Start, End string
+	// After is the revision just after which the cursor begins; 0 is the present end of the log. A
+	// revision that does not exist yet is waited for: no event up to it is delivered, and Progress
+	// begins at it.
+	After Revision
+	// Prev requests Event.Prev. Without it a Store saves the work of reading the previous version.
+	Prev bool
+}
+
 // A Version is a state of one key, or its absence after a deletion, as the event that began it.
 type Version struct {
 	Event
@@ -226,12 +238,8 @@ type Store interface {
 	// or may not have happened unless the error is ErrNotWritten (a store that is
 	// closed refuses with ErrNotWritten and ErrClosed). Cancelling ctx stops the waiting, not the write.
 	Commit(ctx context.Context, t Txn) (TxnResult, error)
-	// Watch returns a cursor that stands just after revision after and sees
-	// keys in [start, end); after 0 stands at the present end of the log.
-	// Errors: ErrCompacted, ErrInvalid, ErrUnavailable, ErrClosed. A revision that
-	// is not there yet is waited for: no event up to it is delivered, and Progress
-	// begins at it.
-	Watch(start, end string, after Revision) (Cursor, error)
+	// Watch returns a cursor over events. Errors: ErrCompacted, ErrInvalid, ErrUnavailable, ErrClosed.
+	Watch(r WatchRequest) (Cursor, error)
 	// Revision is the last revision that this process knows readers can see: no less than any it
 	// has been told. If other processes write to the same log, it may be behind.
 	Revision() Revision

@@ -31,7 +31,7 @@ func (f *feed) Current(context.Context) (storage.Revision, error) {
 func (f *feed) Range(context.Context, storage.RangeRequest) (storage.RangeResult, error) {
 	return storage.RangeResult{KVs: f.kvs, Revision: f.rev}, nil
 }
-func (f *feed) Watch(string, string, storage.Revision) (storage.Cursor, error) {
+func (f *feed) Watch(storage.WatchRequest) (storage.Cursor, error) {
 	return feedCursor{f}, nil
 }
 

@@ -16,13 +16,13 @@ type lateStore struct {
 	held chan struct{}
 }
 
-func (s *lateStore) Watch(start, end string, after storage.Revision) (storage.Cursor, error) {
-	below, err := s.memStore.Watch(start, end, after)
+func (s *lateStore) Watch(r storage.WatchRequest) (storage.Cursor, error) {
+	below, err := s.memStore.Watch(r)
 	if err != nil {
 		return nil, err
 	}
 	c := &lateCursor{Cursor: below, store: s, bell: make(chan struct{}, 1)}
-	c.mu.shown = after
+	c.mu.shown = r.After
 	return c, nil
 }
 

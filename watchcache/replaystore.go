@@ -32,7 +32,7 @@ func (c *Cache) replayStore(m *selection.Matcher, after, until storage.Revision,
 		return nil, storage.ErrCompacted
 	}
 	prefix := c.resource.opts.Prefix
-	cursor, err := c.store.Watch(prefix, storage.PrefixEnd(prefix), after)
+	cursor, err := c.store.Watch(storage.WatchRequest{Start: prefix, End: storage.PrefixEnd(prefix), After: after, Prev: true})
 	if err != nil {
 		return nil, err
 	}

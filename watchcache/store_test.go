@@ -120,7 +120,8 @@ func (s *memStore) ring() {
 	}
 }
 
-func (s *memStore) Watch(start, end string, after storage.Revision) (storage.Cursor, error) {
+func (s *memStore) Watch(r storage.WatchRequest) (storage.Cursor, error) {
+	after := r.After
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.down != nil {
@@ -132,7 +133,7 @@ func (s *memStore) Watch(start, end string, after storage.Revision) (storage.Cur
 	if after < s.mu.compacted {
 		return nil, storage.ErrCompacted
 	}
-	c := &memCursor{store: s, start: start, end: end, after: after, bell: make(chan struct{}, 1)}
+	c := &memCursor{store: s, start: r.Start, end: r.End, after: after, bell: make(chan struct{}, 1)}
 	c.bell <- struct{}{}
 	s.mu.cursors[c] = true
 	return c, nil

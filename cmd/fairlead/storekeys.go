@@ -147,7 +147,7 @@ func newStoreWatch(f *storeFlags) *cobra.Command {
 			if revision > 0 {
 				after = max(1, storage.Revision(revision)-1)
 			}
-			c, err := s.Watch(args[0], rangeEnd(args[0], prefix), after)
+			c, err := s.Watch(storage.WatchRequest{Start: args[0], End: rangeEnd(args[0], prefix), After: after})
 			if err != nil {
 				return err
 			}

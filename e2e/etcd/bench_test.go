@@ -54,7 +54,7 @@ func BenchmarkCommit(b *testing.B) {
 	})
 }
 
-// BenchmarkCurrent reads the current revision, from 32 readers at once; the client's figure is the
+// BenchmarkCurrent reads the current revision, from 32 readers at once and from a single one; the client's figure is the
 // cost for each without sharing.
 func BenchmarkCurrent(b *testing.B) {
 	url := startMember(b)
@@ -65,6 +65,16 @@ func BenchmarkCurrent(b *testing.B) {
 				_, err := s.Current(ctx)
 				return err
 			})
+		})
+	})
+	b.Run("single", func(b *testing.B) {
+		s := open(b, url, etcd.Options{})
+		cpu(b, func() {
+			for b.Loop() {
+				if _, err := s.Current(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	})
 	b.Run("client", func(b *testing.B) {
@@ -81,7 +91,7 @@ func BenchmarkCurrent(b *testing.B) {
 // BenchmarkWatch is an event of 1 KB from its commit to its cursor.
 func BenchmarkWatch(b *testing.B) {
 	s := open(b, startMember(b), etcd.Options{})
-	c, err := s.Watch("/", storage.NoEnd, 0)
+	c, err := s.Watch(storage.WatchRequest{Start: "/", End: storage.NoEnd})
 	if err != nil {
 		b.Fatal(err)
 	}

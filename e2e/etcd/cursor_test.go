@@ -22,7 +22,7 @@ func put(t *testing.T, s storage.Store, key, value string) storage.Revision {
 
 func watch(t *testing.T, s storage.Store, start, end string, after storage.Revision) storage.Cursor {
 	t.Helper()
-	c, err := s.Watch(start, end, after)
+	c, err := s.Watch(storage.WatchRequest{Start: start, End: end, After: after, Prev: true})
 	if err != nil {
 		t.Fatal(err)
 	}

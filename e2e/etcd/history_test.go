@@ -43,7 +43,7 @@ func begin(t *testing.T, writer, watched storage.Store) *history {
 	h := &history{t: t, store: writer, grown: make(chan struct{}, 1)}
 	h.mu.acked, h.mu.doubtful = map[storage.Revision]string{}, map[string]bool{}
 	var err error
-	if h.cursor, err = watched.Watch("/h/", "/h0", 0); err != nil {
+	if h.cursor, err = watched.Watch(storage.WatchRequest{Start: "/h/", End: "/h0", Prev: true}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -48,7 +48,7 @@ func TestMembersComeAndGo(t *testing.T) {
 		t.Error(err)
 	}
 	h.progress(50)
-	if _, err := watched.Watch("/h/", "/h0", seen-1); !errors.Is(err, storage.ErrCompacted) {
+	if _, err := watched.Watch(storage.WatchRequest{Start: "/h/", End: "/h0", After: seen - 1}); !errors.Is(err, storage.ErrCompacted) {
 		t.Errorf("a watcher that has not: %v", err)
 	}
 
@@ -99,8 +99,11 @@ func TestMembersComeAndGo(t *testing.T) {
 	}
 	ctx := t.Context()
 	for what, call := range map[string]func() error{
-		"Range":   func() error { _, err := watched.Range(ctx, storage.RangeRequest{Start: "/h/b"}); return err },
-		"Watch":   func() error { _, err := watched.Watch("/", storage.NoEnd, 0); return err },
+		"Range": func() error { _, err := watched.Range(ctx, storage.RangeRequest{Start: "/h/b"}); return err },
+		"Watch": func() error {
+			_, err := watched.Watch(storage.WatchRequest{Start: "/", End: storage.NoEnd})
+			return err
+		},
 		"Current": func() error { _, err := watched.Current(ctx); return err },
 		"Commit": func() error {
 			_, err := watched.Commit(ctx, storage.Txn{Then: []storage.Op{{Key: "/lost", Value: []byte("x")}}})

@@ -107,7 +107,7 @@ func (cp *ControlPlane) followSharedKeys(ctx context.Context) error {
 
 // adoptSharedKeys adopts the present keys, and those after each change of them.
 func (cp *ControlPlane) adoptSharedKeys(ctx context.Context) error {
-	cursor, err := cp.store.Watch(sharedKeys, sharedKeys+"\x00", 0)
+	cursor, err := cp.store.Watch(storage.WatchRequest{Start: sharedKeys})
 	if err != nil {
 		return err
 	}

@@ -20,10 +20,10 @@ func (k keys) keyValue(kv *mvccpb.KeyValue) *storage.KeyValue {
 	}
 }
 
-// event fails with ErrCompacted if the previous version is compacted: the cluster then sends the
-// event without it, as if the key were new.
-func (k keys) event(e *clientv3.Event) (storage.Event, error) {
-	if e.PrevKv == nil && !e.IsCreate() {
+// event converts an event, which has its previous version if prev is set. It fails with ErrCompacted if
+// that version is compacted: the cluster then sends the event without it, as if the key were new.
+func (k keys) event(e *clientv3.Event, prev bool) (storage.Event, error) {
+	if prev && e.PrevKv == nil && !e.IsCreate() {
 		return storage.Event{}, fmt.Errorf("what was before revision %d: %w", e.Kv.ModRevision, storage.ErrCompacted)
 	}
 	out := storage.Event{Type: storage.Put, KV: k.keyValue(e.Kv)}

@@ -18,6 +18,7 @@ type cursor struct {
 	span  span
 	// empty: the cluster has no keys in the span; only Progress moves.
 	empty bool
+	prev  bool // see storage.WatchRequest
 	bell  chan struct{}
 	// kick wakes the pump: there is room again, or a revision is wanted.
 	kick chan struct{}
@@ -48,7 +49,8 @@ var _ storage.Cursor = (*cursor)(nil)
 const wantFor = 5 * time.Second
 
 // Watch implements storage.Store. It returns when the cluster has opened the watch.
-func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor, error) {
+func (s *Store) Watch(r storage.WatchRequest) (storage.Cursor, error) {
+	after := r.After
 	if after < 0 {
 		return nil, fmt.Errorf("watch after %d: %w", after, storage.ErrInvalid)
 	}
@@ -69,7 +71,8 @@ func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor
 	if err != nil {
 		return nil, fmt.Errorf("watch after %d: %w", after, err)
 	}
-	c := s.newCursor(start, end, after)
+	r.After = after
+	c := s.newCursor(r)
 	if !s.startPump(c) {
 		return nil, storage.ErrClosed
 	}
@@ -82,19 +85,20 @@ func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor
 	}
 }
 
-func (s *Store) newCursor(start, end string, after storage.Revision) *cursor {
+func (s *Store) newCursor(r storage.WatchRequest) *cursor {
 	c := &cursor{
 		store:  s,
+		prev:   r.Prev,
 		bell:   make(chan struct{}, 1),
 		kick:   make(chan struct{}, 1),
 		opened: make(chan struct{}),
 	}
-	sp, ok := s.keys.span(start, end)
+	sp, ok := s.keys.span(r.Start, r.End)
 	if c.span = sp; !ok {
 		c.span, c.empty = span{start: s.keys.probeKey()}, true
 	}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
-	c.mu.progress = after
+	c.mu.progress = r.After
 	return c
 }
 

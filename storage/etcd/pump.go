@@ -110,7 +110,6 @@ func (c *cursor) follow() error {
 func (c *cursor) watchOptions(after storage.Revision) []clientv3.OpOption {
 	opts := []clientv3.OpOption{
 		clientv3.WithRev(int64(after) + 1),
-		clientv3.WithPrevKV(),
 		clientv3.WithCreatedNotify(),
 		clientv3.WithProgressNotify(),
 		// A large transaction comes in several messages, which the client puts
@@ -119,6 +118,9 @@ func (c *cursor) watchOptions(after storage.Revision) []clientv3.OpOption {
 	}
 	if c.span.end != "" {
 		opts = append(opts, clientv3.WithRange(c.span.end))
+	}
+	if c.prev {
+		opts = append(opts, clientv3.WithPrevKV())
 	}
 	if c.empty {
 		opts = append(opts, clientv3.WithFilterPut(), clientv3.WithFilterDelete())
@@ -154,7 +156,7 @@ func (c *cursor) addEvents(r *clientv3.WatchResponse) error {
 		if storage.Revision(e.Kv.ModRevision) <= c.mu.progress {
 			continue
 		}
-		ev, err := c.store.keys.event(e)
+		ev, err := c.store.keys.event(e, c.prev)
 		if err != nil {
 			// Other events of the same transaction must not be seen alone.
 			c.cutAbove(storage.Revision(e.Kv.ModRevision) - 1)

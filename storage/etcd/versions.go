@@ -108,7 +108,7 @@ func (w *versionWalk) full() bool {
 
 // search adds the versions from a revision down at which the key does not exist.
 func (w *versionWalk) search(ctx context.Context, at storage.Revision) error {
-	c, err := w.store.Watch(w.key, "", max(w.res.Compacted, 1))
+	c, err := w.store.Watch(storage.WatchRequest{Start: w.key, After: max(w.res.Compacted, 1), Prev: true})
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func (w *watchStream) create(r *pb.WatchCreateRequest) error {
 		after = max(1, storage.Revision(r.StartRevision)-1) // revision 1 has no events
 	}
 	var err error
-	n.cursor, err = w.store.Watch(key, end, after)
+	n.cursor, err = w.store.Watch(storage.WatchRequest{Start: key, End: end, After: after, Prev: r.PrevKv})
 	lost := errors.Is(err, storage.ErrCompacted)
 	if err != nil && !lost {
 		return err

@@ -101,7 +101,7 @@ func BenchmarkWatch(b *testing.B) {
 					if kind == "keys" {
 						start, end = fmt.Sprintf("/registry/%d", i), ""
 					}
-					c, err := s.Watch(start, end, 0)
+					c, err := s.Watch(storage.WatchRequest{Start: start, End: end})
 					if err != nil {
 						b.Fatal(err)
 					}

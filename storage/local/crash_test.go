@@ -92,7 +92,7 @@ func TestKill(t *testing.T) {
 		cmd.Wait()
 
 		s := open(t, dir, local.Options{})
-		c, err := s.Watch("/", "0", 1)
+		c, err := s.Watch(storage.WatchRequest{Start: "/", End: "0", After: 1, Prev: true})
 		if err != nil {
 			t.Fatal(err)
 		}

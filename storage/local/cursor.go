@@ -16,6 +16,7 @@ type cursor struct {
 	position
 	published *published
 	after     storage.Revision
+	prev      bool
 }
 
 var _ interface {
@@ -24,12 +25,13 @@ var _ interface {
 } = (*cursor)(nil)
 
 // watch opens a cursor; see storage.Store.
-func (p *published) watch(start, end string, after storage.Revision) (storage.Cursor, error) {
+func (p *published) watch(r storage.WatchRequest) (storage.Cursor, error) {
+	after := r.After
 	if after < 0 {
 		return nil, fmt.Errorf("watch after %d: %w", after, storage.ErrInvalid)
 	}
-	c := &cursor{published: p}
-	c.span = mvcc.Span{Start: start, End: end}
+	c := &cursor{published: p, prev: r.Prev}
+	c.span = mvcc.Span{Start: r.Start, End: r.End}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed.Load() {
@@ -132,7 +134,7 @@ func (c *cursor) read(st *state) (events []storage.Event, next int64) {
 			if events == nil {
 				events = make([]storage.Event, 0, size)
 			}
-			events = append(events, v.Event())
+			events = append(events, v.Event(c.prev))
 		}
 	}
 	return events, st.log.End

@@ -43,7 +43,7 @@ func TestFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fs, mem, broken := brittle(op)
 			s := open(t, "data", local.Options{FS: fs})
-			c, err := s.Watch("/", "0", 0)
+			c, err := s.Watch(storage.WatchRequest{Start: "/", End: "0", Prev: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func TestFork(t *testing.T) {
 	if a.Revision() != at || content(t, a, 0) != was || content(t, b, 0) != was {
 		t.Fatalf("a fork at %d is at %d", at, a.Revision())
 	}
-	w, err := a.Watch("/", storage.NoEnd, at)
+	w, err := a.Watch(storage.WatchRequest{Start: "/", End: storage.NoEnd, After: at, Prev: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestFork(t *testing.T) {
 	if _, err := b.Range(t.Context(), storage.RangeRequest{End: storage.NoEnd, Revision: at - 1}); !errors.Is(err, storage.ErrCompacted) {
 		t.Errorf("a read below the fork: %v", err)
 	}
-	if _, err := b.Watch("/", storage.NoEnd, at-1); !errors.Is(err, storage.ErrCompacted) {
+	if _, err := b.Watch(storage.WatchRequest{Start: "/", End: storage.NoEnd, After: at - 1}); !errors.Is(err, storage.ErrCompacted) {
 		t.Errorf("a watch from below the fork: %v", err)
 	}
 	w.Close()

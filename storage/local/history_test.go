@@ -48,7 +48,7 @@ func TestHistorySurvivesRestart(t *testing.T) {
 	s.Close()
 
 	s = open(t, dir, local.Options{})
-	c, err := s.Watch("/", "0", 6)
+	c, err := s.Watch(storage.WatchRequest{Start: "/", End: "0", After: 6, Prev: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestHistorySurvivesRestart(t *testing.T) {
 
 	// With hardly any history, all is soon compacted, and stays so.
 	s = open(t, dir, local.Options{History: time.Nanosecond})
-	lagging, err := s.Watch("/", "0", 1)
+	lagging, err := s.Watch(storage.WatchRequest{Start: "/", End: "0", After: 1, Prev: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestHistorySurvivesRestart(t *testing.T) {
 	if s.Compacted() < compacted {
 		t.Errorf("compacted %d after a restart, %d before", s.Compacted(), compacted)
 	}
-	_, err = s.Watch("/", "0", 3)
+	_, err = s.Watch(storage.WatchRequest{Start: "/", End: "0", After: 3})
 	wantErr(t, "Watch", err, storage.ErrCompacted)
 	r, err := s.Range(t.Context(), storage.RangeRequest{Start: "/a"})
 	if err != nil || len(r.KVs) != 1 || r.KVs[0].Version != 10 {

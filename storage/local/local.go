@@ -143,8 +143,8 @@ func (s *Store) Versions(ctx context.Context, r storage.VersionsRequest) (storag
 }
 
 // Watch implements storage.Store.
-func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor, error) {
-	return s.published.watch(start, end, after)
+func (s *Store) Watch(r storage.WatchRequest) (storage.Cursor, error) {
+	return s.published.watch(r)
 }
 
 // Commit implements storage.Store.

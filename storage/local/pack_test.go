@@ -45,7 +45,7 @@ func TestPacked(t *testing.T) {
 		t.Errorf("%d bytes hold %d, want a third at most", held, whole)
 	}
 
-	c, err := s.Watch("/", "0", 1)
+	c, err := s.Watch(storage.WatchRequest{Start: "/", End: "0", After: 1, Prev: true})
 	if err != nil {
 		t.Fatal(err)
 	}

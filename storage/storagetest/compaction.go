@@ -53,7 +53,7 @@ func testCompactErrors(t *testing.T, s storage.Store) {
 	compact(t, s, 3)
 	wantErr(t, "Compact again", s.Compact(ctx(t), 3), storage.ErrCompacted)
 	wantErr(t, "Compact below", s.Compact(ctx(t), 2), storage.ErrCompacted)
-	_, err := s.Watch("/", "0", 2)
+	_, err := s.Watch(storage.WatchRequest{Start: "/", End: "0", After: 2})
 	wantErr(t, "Watch below", err, storage.ErrCompacted)
 	watchAll(t, s, 3)
 }
@@ -118,7 +118,7 @@ func testCompactUnderLoad(t *testing.T, s storage.Store) {
 			if errors.Is(err, storage.ErrCompacted) {
 				c.Close()
 				last = s.Compacted()
-				if c, err = s.Watch("/", "0", last); errors.Is(err, storage.ErrCompacted) {
+				if c, err = s.Watch(storage.WatchRequest{Start: "/", End: "0", After: last, Prev: true}); errors.Is(err, storage.ErrCompacted) {
 					c = watchAll(t, s, 0) // overtaken again; the next round counts
 				}
 				continue
@@ -210,7 +210,7 @@ func testClose(t *testing.T, s storage.Store) {
 	_, err = s.Commit(ctx(t), storage.Txn{Then: []storage.Op{put("/a", "2")}})
 	wantErr(t, "Commit", err, storage.ErrClosed)
 	wantErr(t, "Commit", err, storage.ErrNotWritten)
-	_, err = s.Watch("/", "0", 0)
+	_, err = s.Watch(storage.WatchRequest{Start: "/", End: "0"})
 	wantErr(t, "Watch", err, storage.ErrClosed)
 	wantErr(t, "Compact", s.Compact(ctx(t), 2), storage.ErrClosed)
 	if err := s.Close(); err != nil {

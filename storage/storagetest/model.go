@@ -412,7 +412,7 @@ func (p *player) watch() {
 	w := &watcher{at: after}
 	w.start, w.end = p.span()
 	var err error
-	w.cursor, err = p.s.Watch(w.start, w.end, after)
+	w.cursor, err = p.s.Watch(storage.WatchRequest{Start: w.start, End: w.end, After: after, Prev: true})
 	if after != 0 && after < p.m.compacted {
 		if !errors.Is(err, storage.ErrCompacted) {
 			p.Errorf("Watch after %d, compacted %d: %v", after, p.m.compacted, err)

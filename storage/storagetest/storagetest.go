@@ -129,7 +129,7 @@ func get(t testing.TB, s storage.Store, key string, at storage.Revision) *storag
 
 func watch(t testing.TB, s storage.Store, start, end string, after storage.Revision) storage.Cursor {
 	t.Helper()
-	c, err := s.Watch(start, end, after)
+	c, err := s.Watch(storage.WatchRequest{Start: start, End: end, After: after, Prev: true})
 	if err != nil {
 		t.Fatalf("Watch(%q, %q, %d): %v", start, end, after, err)
 	}

@@ -99,6 +99,17 @@ func testWatchPrev(t *testing.T, s storage.Store) {
 	want(t, events[2].Prev, two)
 	want(t, events[2].KV, storage.KeyValue{Key: "/a", ModRevision: 4})
 	want(t, events[3].KV, storage.KeyValue{Key: "/a", Value: []byte("3"), CreateRevision: 5, ModRevision: 5, Version: 1})
+
+	without, err := s.Watch(storage.WatchRequest{Start: "/a", After: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(without.Close)
+	for i, e := range read(t, without, 5) {
+		if e.Type != events[i].Type || !sameKV(e.KV, events[i].KV) || e.Prev != nil {
+			t.Errorf("without previous versions: event %d is %+v, want %+v", i, e, events[i])
+		}
+	}
 }
 
 // testWatchStorm writes from many goroutines, transactions of several keys among them, while

@@ -75,7 +75,7 @@ func (b *Breaker) expired(ctx context.Context, id uint64, store storage.Store, s
 	if err != nil || now == since {
 		return err
 	}
-	cur, err := store.Watch("/", storage.PrefixEnd("/"), since)
+	cur, err := store.Watch(storage.WatchRequest{Start: "/", End: storage.PrefixEnd("/"), After: since})
 	if err != nil {
 		return err
 	}

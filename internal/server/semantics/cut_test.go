@@ -53,8 +53,8 @@ type hushed struct {
 	silence *silence
 }
 
-func (h hushed) Watch(start, end string, after storage.Revision) (storage.Cursor, error) {
-	c, err := h.Store.Watch(start, end, after)
+func (h hushed) Watch(r storage.WatchRequest) (storage.Cursor, error) {
+	c, err := h.Store.Watch(r)
 	return hushedCursor{c, h.silence}, err
 }
 

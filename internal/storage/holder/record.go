@@ -104,7 +104,7 @@ func (r *Record) followOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	events, err := store.Watch(r.key, end, now.Revision)
+	events, err := store.Watch(storage.WatchRequest{Start: r.key, End: end, After: now.Revision})
 	if err != nil {
 		return err
 	}

@@ -48,10 +48,13 @@ func (v *Version) Live() *storage.KeyValue {
 	return v.body.Load().whole()
 }
 
-// Event returns v as an event. Its Prev is only right while v's revision is above the last
-// compaction.
-func (v *Version) Event() storage.Event {
-	e := storage.Event{Type: storage.Put, KV: v.body.Load().whole(), Prev: v.Prev.Load().Live()}
+// Event returns v as an event, with Prev or without. Prev is only right while v's revision is above the
+// last compaction.
+func (v *Version) Event(prev bool) storage.Event {
+	e := storage.Event{Type: storage.Put, KV: v.body.Load().whole()}
+	if prev {
+		e.Prev = v.Prev.Load().Live()
+	}
 	if v.Deleted {
 		e.Type = storage.Delete
 	}

@@ -25,7 +25,7 @@ func (s *fakeStore) Range(context.Context, storage.RangeRequest) (storage.RangeR
 	return storage.RangeResult{Revision: s.rev}, take(&s.rangeErr)
 }
 
-func (s *fakeStore) Watch(string, string, storage.Revision) (storage.Cursor, error) {
+func (s *fakeStore) Watch(storage.WatchRequest) (storage.Cursor, error) {
 	return fakeCursor{s}, nil
 }
 

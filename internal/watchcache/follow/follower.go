@@ -76,13 +76,16 @@ func New(s storage.Store, root string) (*Follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	cursor, err := s.Watch(root, storage.PrefixEnd(root), rev)
-	if err != nil {
+	if f.mu.cursor, err = f.watch(rev); err != nil {
 		return nil, err
 	}
-	f.mu.cursor = cursor
 	f.applied.Store(int64(rev))
 	return f, nil
+}
+
+// watch opens a cursor after a revision. Its events have no previous versions: the sinks hold these.
+func (f *Follower) watch(after storage.Revision) (storage.Cursor, error) {
+	return f.store.Watch(storage.WatchRequest{Start: f.root, End: storage.PrefixEnd(f.root), After: after})
 }
 
 // Revision returns the revision up to which all sinks are complete.

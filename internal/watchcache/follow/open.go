@@ -58,7 +58,7 @@ func (f *Follower) open() error {
 
 func (f *Follower) reopen() error {
 	if !f.mu.stale {
-		cursor, err := f.store.Watch(f.root, storage.PrefixEnd(f.root), f.Revision())
+		cursor, err := f.watch(f.Revision())
 		if err == nil {
 			f.mu.cursor, f.mu.err = cursor, nil
 			for _, w := range f.mu.waiters {
@@ -80,7 +80,7 @@ func (f *Follower) rebuild() error {
 	if err != nil {
 		return err
 	}
-	cursor, err := f.store.Watch(f.root, storage.PrefixEnd(f.root), rev)
+	cursor, err := f.watch(rev)
 	if err != nil {
 		return err
 	}
