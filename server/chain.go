@@ -70,6 +70,9 @@ func (c *serving) serve() error {
 			return cmp.Or(c.auditFailed(err.Error()), err)
 		}
 	}
+	if c.s.cfg.TrustCaches && writesOne(&c.Info) {
+		watchcache.Trust(c.Context)
+	}
 	c.arm()
 	if err := c.authenticate(); err != nil {
 		return err

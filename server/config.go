@@ -31,6 +31,9 @@ type Config struct {
 	// Shards are the stores of resources that Store does not have. They exclude a Trace. Services and IPAddresses must be in
 	// the same store.
 	Shards []Shard
+	// TrustCaches has a write of one object judged by the caches as they are, as kube-apiserver judges it by its informers, and the
+	// stores asked only before it is refused. It is for stores over a network, in which a question is expensive.
+	TrustCaches bool
 	// Resources are the resources to serve; nil is all of Kubernetes.
 	Resources []*resource.Resource
 

@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/call"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/watchcache"
 )
 
 // Definitions keeps the served custom resources in step with the stored definitions.
@@ -19,7 +20,8 @@ type Definitions interface {
 	Settle(ctx context.Context) error
 }
 
-// serveResource answers a request for a resource.
+// serveResource answers a request for a resource. A verb is called again if the definition of its kind has changed, or if it has
+// refused a write by caches that were behind.
 func (s *Server) serveResource(c *call.Call) error {
 	ctx := c.Context
 	c.AuditResponse()
@@ -28,13 +30,15 @@ func (s *Server) serveResource(c *call.Call) error {
 		if err == nil {
 			err = s.decorate(do)(c)
 		}
-		if err != endpoint.ErrRedefined {
+		switch {
+		case err == endpoint.ErrRedefined:
+			if err := s.cfg.Definitions.Settle(ctx); err != nil {
+				return err
+			}
+		case err == nil || !watchcache.Recheck(ctx):
 			return err
 		}
 		c.Context = ctx
-		if err := s.cfg.Definitions.Settle(ctx); err != nil {
-			return err
-		}
 	}
 	return apistatus.New(http.StatusServiceUnavailable, "", endpoint.ErrRedefined.Error())
 }

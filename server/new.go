@@ -105,11 +105,11 @@ func (s *Server) assemble() {
 	if cfg.Authenticator == nil {
 		cfg.Authenticator = auth.WithAnonymous(auth.Union())
 	}
-	cfg.Authenticator = auth.Union(auth.InProcess(), cfg.Authenticator)
+	cfg.Authenticator = recheckUser(auth.Union(auth.InProcess(), cfg.Authenticator))
 	if cfg.Authorizer == nil {
 		cfg.Authorizer = auth.AllowAll
 	}
-	s.env.Authorizer = cfg.Authorizer
+	s.env.Authorizer = recheckDecision(cfg.Authorizer)
 	s.registry.Definitions = cfg.Definitions
 	s.streams.Definitions, s.streams.Trace, s.streams.Faults = cfg.Definitions, cfg.Trace, cfg.Faults
 	checks := health.Config{Store: cfg.Store, Writable: cfg.Writable, Caches: s.shards.Err, Stopping: s.stopping.Load}

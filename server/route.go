@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/read"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/watchcache"
 )
 
 // route finds the endpoint of the path and the verb that answers.
@@ -125,6 +126,7 @@ func (s *Server) routeVerb(c *call.Call) (call.Verb, error) {
 	named := len(in.Parts) > 1
 	if c.Endpoint.Virtual {
 		if in.Verb == "create" && !named && c.Endpoint.Has("create") {
+			watchcache.Recheck(c.Context) // no commit compares the objects that it reads
 			if do := s.reviews[c.Endpoint.ServedGR]; do != nil {
 				return do, nil
 			}
@@ -219,6 +221,7 @@ func (s *Server) routeConnect(c *call.Call) (call.Verb, error) {
 		return nil, apistatus.MethodNotAllowed()
 	}
 	return func(c *call.Call) error {
+		watchcache.Recheck(c.Context) // no commit compares the objects that it reads
 		return do(&connect.Request{
 			HTTP: c.HTTP, Context: c.Context, Writer: c.Writer, Query: c.Query, Info: &c.Info, Objects: s.Lookup(), Network: s.network,
 			MaxBytesPerSec: s.cfg.MaxConnectionBytesPerSec,

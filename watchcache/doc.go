@@ -23,6 +23,7 @@
 //     [*TooNewError]. Exact shows exactly its revision, or fails with storage.ErrCompacted. Any
 //     shows the cache's current state without asking the store.
 //     Request is Latest for the first read of a request; the others show at least the same revision, without asking the store.
+//     After Trust the first one shows at least the revision that this process knows, and does not ask the store either.
 //  2. A [Snapshot] is of one revision: it holds every change up to it, no change above it, and no part
 //     of a transaction. It never changes. Any number of readers can list it slowly, for as long as
 //     they like: it holds no lock, and costs only the memory of the objects that have been

@@ -18,7 +18,7 @@ const (
 	Latest Match = iota
 	// Request reads the state that the store held when a read of the same request first asked for it, or a later one: it asks
 	// the store once for all reads of the request until that tries to write. The request is that of the context (WithRequest);
-	// without one, Request is Latest.
+	// without one, Request is Latest. A request that trusts (Trust) does not ask.
 	Request
 	// NotOlder reads the cache's current state, which must be at the revision or above; otherwise
 	// the read waits.

@@ -16,6 +16,42 @@ func WithRequest(ctx context.Context) context.Context {
 	return context.WithValue(ctx, requestKey{}, &requestReads{sender: sender})
 }
 
+// Trust makes the request of the context read the state that this process knows to be current, Store.Revision, without asking the
+// stores, until it tries to write or calls Recheck. Without a request Trust does nothing.
+func Trust(ctx context.Context) {
+	if r, ok := ctx.Value(requestKey{}).(*requestReads); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.mu.trusts = true
+	}
+}
+
+// Recheck ends Trust. It reports whether the request may have read an old state: a store is ahead of it, or does not answer, which is the
+// error of the next read.
+func Recheck(ctx context.Context) (behind bool) {
+	r, ok := ctx.Value(requestKey{}).(*requestReads)
+	if !ok {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.mu.trusts {
+		return false
+	}
+	r.mu.trusts = false
+	known := r.mu.known
+	r.mu.known = known[:0]
+	for _, k := range known {
+		rev, err := k.store.Current(ctx)
+		behind = behind || err != nil || rev > k.rev
+		if err == nil {
+			k.rev = rev
+			r.mu.known = append(r.mu.known, k)
+		}
+	}
+	return behind
+}
+
 // Wrote makes the request of the context, and those that sent it, ask their stores again. It is called after each commit that the
 // request tried, so that the next read has what it wrote, or what another one wrote before it.
 func Wrote(ctx context.Context) {
@@ -27,24 +63,26 @@ func Wrote(ctx context.Context) {
 
 type requestKey struct{}
 
-// requestReads has what the stores have answered to a request.
+// requestReads has the revisions of the stores that a request reads.
 type requestReads struct {
 	sender *requestReads
 	mu     struct {
 		sync.Mutex // held while a store is asked, since the other reads wait for the same answer
 		known      []knownRevision
+		trusts     bool // see Trust
 	}
 }
 
 func (r *requestReads) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.mu.known = r.mu.known[:0]
+	r.mu.known, r.mu.trusts = r.mu.known[:0], false
 }
 
 type knownRevision struct {
-	of  *follow.Follower // one for each store
-	rev storage.Revision
+	of    *follow.Follower // one for each store
+	store storage.Store
+	rev   storage.Revision
 }
 
 // current returns the revision that a read must have.
@@ -61,9 +99,13 @@ func (c *Cache) current(ctx context.Context, m Match) (storage.Revision, error) 
 	if i := slices.IndexFunc(r.mu.known, func(k knownRevision) bool { return k.of == c.follower }); i >= 0 {
 		return r.mu.known[i].rev, nil
 	}
-	rev, err := c.store.Current(ctx)
-	if err == nil {
-		r.mu.known = append(r.mu.known, knownRevision{c.follower, rev})
+	rev := c.store.Revision()
+	if !r.mu.trusts {
+		var err error
+		if rev, err = c.store.Current(ctx); err != nil {
+			return 0, err
+		}
 	}
-	return rev, err
+	r.mu.known = append(r.mu.known, knownRevision{c.follower, c.store, rev})
+	return rev, nil
 }

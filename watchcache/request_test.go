@@ -4,8 +4,81 @@ import (
 	"context"
 	"testing"
 
+	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
+
+// behindStore is a late store that knows the revisions only up to one of the writes.
+type behindStore struct {
+	*lateStore
+	known storage.Revision
+}
+
+func (s *behindStore) Revision() storage.Revision { return s.known }
+
+// TestTrust: a request that trusts reads what its process knows, until it rechecks or has tried to write.
+func TestTrust(t *testing.T) {
+	w := &world{t: t, store: newMemStore()}
+	first := w.put("default/a")
+	store := &behindStore{&lateStore{memStore: w.store}, first}
+	hub, err := watchcache.NewHub(store, watchcache.HubOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hub, w.pods = hub, hub.Add(podOptions)
+	read := func(ctx context.Context, want storage.Revision) {
+		t.Helper()
+		o, _, err := w.pods.Get(ctx, "default", "a", watchcache.ReadAt{Match: watchcache.Request})
+		if err != nil || o.Revision() != want {
+			t.Fatalf("read %v, %v, want revision %d", o, err, want)
+		}
+	}
+	trusting := func() context.Context {
+		ctx := watchcache.WithRequest(t.Context())
+		watchcache.Trust(ctx)
+		return ctx
+	}
+	second := w.put("default/a")
+	ctx := trusting()
+	read(ctx, first)
+	if !watchcache.Recheck(ctx) {
+		t.Error("the cache is not behind")
+	}
+	read(ctx, second)
+	if watchcache.Recheck(ctx) {
+		t.Error("behind after a check")
+	}
+	ctx = trusting()
+	store.known = second
+	read(ctx, second)
+	if watchcache.Recheck(ctx) {
+		t.Error("behind without a write")
+	}
+	ctx = trusting()
+	third := w.put("default/a")
+	read(ctx, second)
+	watchcache.Wrote(ctx)
+	read(ctx, third)
+	if watchcache.Recheck(ctx) {
+		t.Error("behind after a commit")
+	}
+	ctx = trusting()
+	store.known = third
+	read(ctx, third)
+	w.store.mu.Lock()
+	w.store.mu.down = storage.ErrUnavailable
+	w.store.mu.Unlock()
+	if !watchcache.Recheck(ctx) {
+		t.Error("up to date with a store that does not answer")
+	}
+	if _, _, err := w.pods.Get(ctx, "default", "a", watchcache.ReadAt{Match: watchcache.Request}); err == nil {
+		t.Error("a read succeeds without the store's answer")
+	}
+	watchcache.Trust(t.Context())
+	if watchcache.Recheck(t.Context()) {
+		t.Error("a context without a request is behind")
+	}
+}
 
 // TestRequestReads checks that a request asks the store once, and again after it tried to write.
 func TestRequestReads(t *testing.T) {

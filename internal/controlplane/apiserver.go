@@ -102,6 +102,7 @@ func newServer(ctx context.Context, o Options, store store, shards []server.Shar
 	c := server.Config{
 		Store:         store,
 		Shards:        shards,
+		TrustCaches:   len(o.Etcd.Servers) > 0,
 		Resources:     resources,
 		Discovery:     kinds,
 		OpenAPI:       schemas,

@@ -75,6 +75,7 @@ func Create(w *write.Writer, f CreateFunc) call.Verb {
 		if err != nil {
 			return err
 		}
+		watchcache.Recheck(c.Context) // no commit compares the objects that it reads
 		now, err := c.Read(c.Info.Name, watchcache.ReadAt{Match: watchcache.Request})
 		if err != nil {
 			return err

@@ -45,6 +45,7 @@ func (p *Pods) Evict(in *call.Call) error {
 	}
 	c.DryRun = len(opts.DryRun) > 0
 
+	watchcache.Recheck(c.Context) // a budget that is new must count
 	now, err := c.Read(ev.Name, watchcache.ReadAt{Match: watchcache.Request})
 	if err != nil {
 		return err
