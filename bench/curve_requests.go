@@ -37,6 +37,10 @@ func (c *curve) requests(ctx context.Context, p *point) error {
 		n   int
 		req func(i int) request
 	}{
+		// First, before pods that are smaller or have just changed could be on the page.
+		{&p.Page, 100, func(int) request {
+			return request{path: fmt.Sprintf("/api/v1/pods?limit=%d", size), want: http.StatusOK}
+		}},
 		{&p.Get, 10 * size, func(i int) request { return request{path: path(i), want: http.StatusOK} }},
 		{&p.Patch, 2 * size, func(i int) request {
 			return patchOf(path(i), fmt.Sprint(p.Pods, i))
@@ -44,9 +48,6 @@ func (c *curve) requests(ctx context.Context, p *point) error {
 		{&p.Create, 2 * size, func(i int) request {
 			return request{method: http.MethodPost, path: pods, want: http.StatusCreated, body: fmt.Appendf(nil, `{"metadata": {"name": "new-%d", "labels": {"new": ""}},
 				"spec": {"schedulerName": "none", "containers": [{"name": "web", "image": "nginx"}]}}`, i)}
-		}},
-		{&p.Page, 100, func(int) request {
-			return request{path: fmt.Sprintf("/api/v1/pods?limit=%d", size), want: http.StatusOK}
 		}},
 	} {
 		cpu, wall, err := c.spent(func() error {
