@@ -70,7 +70,7 @@ func (c *serving) serve() error {
 			return cmp.Or(c.auditFailed(err.Error()), err)
 		}
 	}
-	if c.s.cfg.TrustCaches && writesOne(&c.Info) {
+	if c.s.cfg.TrustCaches && c.writesOne() {
 		watchcache.Trust(c.Context)
 	}
 	c.arm()

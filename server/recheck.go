@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"fairlead.dev/internal/server/auth"
-	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
@@ -13,11 +12,11 @@ import (
 // admission reads may be as old as the way of an event from the store to this server. The commit itself compares the versions of
 // the objects that it writes. Before such a request is refused, the caches catch up with the store, and it is judged again.
 
-// writesOne reports whether the request writes one object.
-func writesOne(in *request.Info) bool {
-	switch in.Verb {
+// writesOne reports whether the request writes one object. A dry run does not: no commit compares the objects that it reads.
+func (c *serving) writesOne() bool {
+	switch c.Info.Verb {
 	case "create", "update", "patch", "delete":
-		return in.IsResource
+		return c.Info.IsResource && !c.Query.Has("dryRun")
 	}
 	return false
 }

@@ -131,6 +131,9 @@ func TestWritesTrustCaches(t *testing.T) {
 	create("d")
 	request(200, true, "DELETE "+path+"/d", "")
 
+	create("f")
+	request(409, true, "POST "+path+"?dryRun=All", fmt.Sprintf(object, "f", ""))
+
 	// The server knows all writes.
 	behind.known.Store(int64(store.Revision()))
 	request(201, false, "POST "+path, fmt.Sprintf(object, "e", ""))
@@ -141,4 +144,15 @@ func TestWritesTrustCaches(t *testing.T) {
 	version, _, _ = strings.Cut(version[len(`"resourceVersion":"`):], `"`)
 	request(200, true, "PUT "+path+"/b", fmt.Sprintf(object, "b", `,"resourceVersion":"`+version+`"`)) // a conflict by the caches
 	request(409, true, "PUT "+path+"/b", fmt.Sprintf(object, "b", `,"resourceVersion":"`+version+`"`))
+
+	// It knows an object that is being deleted, and not yet the next one of that name.
+	near.must("POST "+path, fmt.Sprintf(object, "g", `,"finalizers":["example.com/f"]`))
+	near.must("DELETE "+path+"/g", "")
+	request(200, true, "GET "+path+"/g", "")
+	near.must("PATCH "+path+"/g application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
+	create("g")
+	request(200, true, "DELETE "+path+"/g", "")
+	if got := near.do("GET "+path+"/g", ""); got.code != http.StatusNotFound {
+		t.Errorf("the next object is not deleted: %d %s", got.code, got.body)
+	}
 }

@@ -134,7 +134,8 @@ func (r *removal) idle(c *Operation) bool {
 // commitRemoval commits a removal. lost reports that the object has changed meanwhile.
 func (c *Operation) commitRemoval(r *removal) (lost bool, err error) {
 	switch {
-	case r.idle(c):
+	case r.idle(c): // there is no commit that would find a later state
+		lost = watchcache.Recheck(c.Context)
 	case r.do == stepMark:
 		lost, err = c.commitAt(r.now, storage.Put, &r.Written)
 	case r.do == stepEnd:
