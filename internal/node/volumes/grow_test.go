@@ -97,7 +97,7 @@ func (c cluster) grow(claim, size string) (states []string) {
 			states = append(states, fmt.Sprintf("%s %s", state, s.AllocatedResources.Storage()))
 		}
 		if s.Capacity.Storage().String() == size {
-			return states
+			return slices.Compact(states) // pvcprotection writes the condition Unused in between
 		}
 	}
 }
