@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
 
@@ -53,6 +54,21 @@ func (l lookup) List(ctx context.Context, gr schema.GroupResource, namespace str
 		list = append(list, obj)
 	}
 	return list, nil
+}
+
+// KeyRevision returns when a key was last written in the store of a resource, 0 if it does not exist. The reads of the context's
+// request are no older from then on.
+func (s *Server) KeyRevision(ctx context.Context, gr schema.GroupResource, key string) (storage.Revision, error) {
+	ep := s.registry.Stored(gr)
+	if ep == nil {
+		return 0, apierrors.NewNotFound(gr, "")
+	}
+	res, err := ep.Shard.Store.Range(ctx, storage.RangeRequest{Start: key})
+	watchcache.Wrote(ctx)
+	if err != nil || len(res.KVs) == 0 {
+		return 0, err
+	}
+	return res.KVs[0].ModRevision, nil
 }
 
 func (l lookup) endpoint(gr schema.GroupResource) (*endpoint.Endpoint, error) {

@@ -53,27 +53,35 @@ func startRig(t *testing.T, onEtcd bool) *rig {
 	o := controlplane.Options{
 		Controllers: rigControllers, Scheduler: true, Nodes: 1,
 	}
-	config := clientv3.Config{Context: t.Context(), DialTimeout: time.Minute}
 	if onEtcd {
 		o.Etcd = startEtcd(t)
-		tls, err := transport.TLSInfo{CertFile: o.Etcd.CertFile, KeyFile: o.Etcd.KeyFile, TrustedCAFile: o.Etcd.CAFile}.ClientConfig()
-		if err != nil {
-			t.Fatal(err)
-		}
-		config.TLS, config.Endpoints = tls, o.Etcd.Servers
 	} else {
 		o.EtcdListen = "127.0.0.1:0"
 	}
 	cp := controlplanetest.Start(t, o)
+	etcd := o.Etcd
 	if !onEtcd {
-		config.Endpoints = []string{cp.EtcdURL()}
+		etcd.Servers = []string{cp.EtcdURL()}
 	}
-	etcd, err := clientv3.New(config)
+	return &rig{t: t, etcd: etcdClient(t, etcd), api: controlplanetest.Clientset(t, cp)}
+}
+
+// etcdClient returns a client of the cluster, with its client certificate if there is one.
+func etcdClient(t *testing.T, e controlplane.Etcd) *clientv3.Client {
+	t.Helper()
+	config := clientv3.Config{Context: t.Context(), DialTimeout: time.Minute, Endpoints: e.Servers}
+	if e.CertFile != "" {
+		var err error
+		if config.TLS, err = (transport.TLSInfo{CertFile: e.CertFile, KeyFile: e.KeyFile, TrustedCAFile: e.CAFile}).ClientConfig(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := clientv3.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { etcd.Close() })
-	return &rig{t: t, etcd: etcd, api: controlplanetest.Clientset(t, cp)}
+	t.Cleanup(func() { c.Close() })
+	return c
 }
 
 func (r *rig) put(key, value string) {

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"context"
 	"slices"
 
 	"fairlead.dev/internal/server/admission"
@@ -12,9 +13,11 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/auth/rbac"
 	"fairlead.dev/server"
+	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 	"github.com/prometheus/client_golang/prometheus"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Admission configures the admission plugins. The zero value is those of a cluster made by kubeadm: the default ones of
@@ -44,6 +47,11 @@ func (o Options) plugins(c *server.Config, s *server.Server, own ownWrites, auth
 		Config:      of.Config,
 		GroupPolicy: o.API.Enabled("PodGroupPreemptionPolicy"),
 		Tolerations: of.Tolerations,
+	}
+	if c.TrustCaches { // a store for several servers
+		ao.Services.Reserved = func(ctx context.Context, key string) (storage.Revision, error) {
+			return s.KeyRevision(ctx, corev1.Resource("services"), key)
+		}
 	}
 	var err error
 	if ao.Dynamic, err = of.dynamic(c, s, authorizer); err != nil {

@@ -196,7 +196,7 @@ func (t *allocation) anyAddress(f corev1.IPFamily) (netip.Addr, error) {
 }
 
 // along writes IPAddresses together with the service: it creates those of allocated addresses and deletes those of
-// released ones, if they belong to the service.
+// released ones, if they belong to the service. It also deletes the reservations of released ports.
 func (t *allocation) along() error {
 	for _, h := range t.taken {
 		if h.ip.IsValid() {
@@ -205,6 +205,9 @@ func (t *allocation) along() error {
 	}
 	for _, h := range t.freed {
 		if !h.ip.IsValid() {
+			if n, err := t.a.port(h); err == nil && t.a.reserved != nil {
+				t.r.Reserve(Reservation{Key: t.portKey(n)})
+			}
 			continue
 		}
 		obj, err := t.a.lookup.Get(t.ctx, ipAddresses, "", h.ip.String())

@@ -50,9 +50,11 @@ type Request struct {
 
 	done       []func(written bool)
 	companions []Companion
-	again      bool // a plugin has asked for reinvocation
-	secondRun  bool
-	notes      map[any]any
+	// reservations are those added by Reserve.
+	reservations []Reservation
+	again        bool // a plugin has asked for reinvocation
+	secondRun    bool
+	notes        map[any]any
 }
 
 // GroupResource returns the resource, without its subresource.

@@ -78,11 +78,47 @@ func (t *allocation) takePort(h holding) error {
 	if err != nil {
 		return err
 	}
-	if !t.a.mu.ports.take(n, t.owner, func(owner string, _ int) bool { return t.stale(owner, h) }) {
-		return errors.New("provided port is already allocated")
+	free := t.a.mu.ports.take(n, t.owner, func(owner string, _ int) bool { return t.stale(owner, h) })
+	if free {
+		free, err = t.reserve(n)
+	}
+	if err == nil && !free {
+		err = errors.New("provided port is already allocated")
+	}
+	if err != nil {
+		return err
 	}
 	t.took(h)
 	return nil
+}
+
+// reserve reserves in the store the port that the pool has given to the service. It returns false if the pool did not know yet that
+// another service holds it.
+func (t *allocation) reserve(n int) (free bool, err error) {
+	if t.a.reserved == nil {
+		return true, nil
+	}
+	key := t.portKey(n)
+	at, err := t.a.reserved(t.ctx, key)
+	if err == nil && at > 0 {
+		err = t.a.load(t.ctx)
+	}
+	ports := t.a.mu.ports
+	if err != nil {
+		ports.free(n, t.owner)
+		return false, err
+	}
+	if have, held := ports.owners[n]; at > 0 && held && have != t.owner {
+		return false, nil
+	}
+	ports.owners[n] = t.owner
+	t.r.Reserve(Reservation{Key: key, Owner: t.owner, At: at})
+	return true, nil
+}
+
+// portKey returns the key in the store of a port with an index in the range.
+func (t *allocation) portKey(n int) string {
+	return fmt.Sprintf("/registry/fairlead-node-ports/%d", t.a.port0+n)
 }
 
 // stale reports whether the owner of h no longer holds it.

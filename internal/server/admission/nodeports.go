@@ -72,15 +72,23 @@ func (t *allocation) anyPort() (int32, error) {
 	if t.r.DryRun {
 		return t.somePort(), nil
 	}
-	n, err := t.a.mu.ports.next(t.owner, func(owner string, n int) bool {
-		return t.stale(owner, holding{port: t.a.port0 + n})
-	})
-	if err != nil {
-		return 0, err
+	for {
+		n, err := t.a.mu.ports.next(t.owner, func(owner string, n int) bool {
+			return t.stale(owner, holding{port: t.a.port0 + n})
+		})
+		if err != nil {
+			return 0, err
+		}
+		free, err := t.reserve(n)
+		if err != nil {
+			return 0, err
+		}
+		if free {
+			port := t.a.port0 + n
+			t.took(holding{port: port})
+			return int32(port), nil
+		}
 	}
-	port := t.a.port0 + n
-	t.took(holding{port: port})
-	return int32(port), nil
 }
 
 // requested returns the node port requested by any of the ports of that number.

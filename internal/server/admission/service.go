@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	corekinds "fairlead.dev/internal/resource/core"
+	"fairlead.dev/storage"
 )
 
 // ServiceOptions configure ServiceAllocation.
@@ -22,18 +24,25 @@ type ServiceOptions struct {
 	Families []corev1.IPFamily
 	// NodePorts is the range of node ports; 30000 to 32767 if zero.
 	NodePorts utilnet.PortRange
+	// Reserved is set if other servers allocate node ports in the same store. It returns when the key of a node port was last
+	// written, 0 if it does not exist; what the request reads from then on is no older.
+	Reserved func(ctx context.Context, key string) (storage.Revision, error)
 }
 
 // DefaultNodePorts is the range of node ports of a cluster.
 var DefaultNodePorts = utilnet.PortRange{Base: 30000, Size: 2768}
 
 // ServiceAllocation allocates the cluster IPs and node ports of services. The allocated ports are read from the
-// services once and then maintained here, which is correct while all writes go through this server. A port whose
-// owner no longer holds it (because the service's deletion was not seen here) is detected when another service
-// wants it.
+// services once and then maintained here. A port whose owner no longer holds it (because the service's deletion was
+// not seen here) is detected when another service wants it.
+//
+// With ServiceOptions.Reserved a service is written in one transaction with a key for each of its node ports, as it is
+// with its IPAddresses, so no other server can allocate the port meanwhile. If there is a key already, the services are
+// read again: they alone tell whether the port is held, since another program may have deleted its service.
 type ServiceAllocation struct {
 	lookup   Lookup
 	families []corev1.IPFamily
+	reserved func(ctx context.Context, key string) (storage.Revision, error)
 	port0    int
 	mu       struct {
 		sync.Mutex
@@ -49,7 +58,7 @@ func NewServiceAllocation(l Lookup, o ServiceOptions) *ServiceAllocation {
 	if o.NodePorts.Size == 0 {
 		o.NodePorts = DefaultNodePorts
 	}
-	a := &ServiceAllocation{lookup: l, families: o.Families, port0: o.NodePorts.Base}
+	a := &ServiceAllocation{lookup: l, families: o.Families, reserved: o.Reserved, port0: o.NodePorts.Base}
 	a.mu.inFlight = map[holding]bool{}
 	size := o.NodePorts.Size
 	low := 0
@@ -70,8 +79,10 @@ func (a *ServiceAllocation) Complete(ctx context.Context, r *Request) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.load(ctx); err != nil {
-		return status(err)
+	if !a.mu.loaded {
+		if err := a.load(ctx); err != nil {
+			return status(err)
+		}
 	}
 	t := &allocation{a: a, ctx: ctx, r: r, owner: r.Namespace + "/" + r.Name}
 	switch r.Verb {
@@ -161,15 +172,13 @@ func (a *ServiceAllocation) port(h holding) (int, error) {
 	return n, nil
 }
 
-// load reads the node ports of all services, once.
+// load reads the node ports of all services, beside those of requests that are not yet written.
 func (a *ServiceAllocation) load(ctx context.Context) error {
-	if a.mu.loaded {
-		return nil
-	}
 	list, err := a.lookup.List(ctx, core("services"), "")
 	if err != nil {
 		return err
 	}
+	maps.DeleteFunc(a.mu.ports.owners, func(n int, _ string) bool { return !a.mu.inFlight[holding{port: a.port0 + n}] })
 	for _, obj := range list {
 		svc := obj.(*corev1.Service)
 		for _, h := range held(svc) {

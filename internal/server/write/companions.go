@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/storage"
 )
 
-// along returns the companions that admission has added to a request.
+// along returns the companions and reservations that admission has added to a request.
 func (c *Operation) along(ar *admission.Request) (with companions, err error) {
 	for _, m := range ar.Companions() {
 		ep := c.Registry.Stored(m.Resource)
@@ -30,6 +30,14 @@ func (c *Operation) along(ar *admission.Request) (with companions, err error) {
 			op = storage.Op{Type: storage.Put, Key: key, Value: value}
 		}
 		with.conditions = append(with.conditions, storage.Condition{Key: key, ModRevision: at})
+		with.ops = append(with.ops, op)
+	}
+	for _, s := range ar.Reservations() {
+		op := storage.Op{Type: storage.Delete, Key: s.Key}
+		if s.Owner != "" {
+			op = storage.Op{Type: storage.Put, Key: s.Key, Value: []byte(s.Owner)}
+			with.conditions = append(with.conditions, storage.Condition{Key: s.Key, ModRevision: s.At})
+		}
 		with.ops = append(with.ops, op)
 	}
 	return with, nil
