@@ -38,46 +38,44 @@ func TestTrust(t *testing.T) {
 		watchcache.Trust(ctx)
 		return ctx
 	}
+	recheck := func(ctx context.Context, when string, want bool) {
+		t.Helper()
+		if got := watchcache.Recheck(ctx); got != want {
+			t.Errorf("%s: the cache is behind: %v", when, got)
+		}
+	}
 	second := w.put("default/a")
 	ctx := trusting()
 	read(ctx, first)
-	if !watchcache.Recheck(ctx) {
-		t.Error("the cache is not behind")
-	}
+	recheck(ctx, "after a write of another", true)
 	read(ctx, second)
-	if watchcache.Recheck(ctx) {
-		t.Error("behind after a check")
-	}
+	recheck(ctx, "after a check", false)
+
 	ctx = trusting()
 	store.known = second
 	read(ctx, second)
-	if watchcache.Recheck(ctx) {
-		t.Error("behind without a write")
-	}
+	recheck(ctx, "without a write", false)
+
 	ctx = trusting()
 	third := w.put("default/a")
 	read(ctx, second)
 	watchcache.Wrote(ctx)
 	read(ctx, third)
-	if watchcache.Recheck(ctx) {
-		t.Error("behind after a commit")
-	}
+	recheck(ctx, "after a commit", false)
+
 	ctx = trusting()
 	store.known = third
 	read(ctx, third)
 	w.store.mu.Lock()
 	w.store.mu.down = storage.ErrUnavailable
 	w.store.mu.Unlock()
-	if !watchcache.Recheck(ctx) {
-		t.Error("up to date with a store that does not answer")
-	}
+	recheck(ctx, "while the store does not answer", true)
 	if _, _, err := w.pods.Get(ctx, "default", "a", watchcache.ReadAt{Match: watchcache.Request}); err == nil {
 		t.Error("a read succeeds without the store's answer")
 	}
+
 	watchcache.Trust(t.Context())
-	if watchcache.Recheck(t.Context()) {
-		t.Error("a context without a request is behind")
-	}
+	recheck(t.Context(), "without a request", false)
 }
 
 // TestRequestReads checks that a request asks the store once, and again after it tried to write.

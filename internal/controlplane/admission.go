@@ -48,7 +48,7 @@ func (o Options) plugins(c *server.Config, s *server.Server, own ownWrites, auth
 		GroupPolicy: o.API.Enabled("PodGroupPreemptionPolicy"),
 		Tolerations: of.Tolerations,
 	}
-	if c.TrustCaches { // a store for several servers
+	if len(o.Etcd.Servers) > 0 { // other servers may allocate node ports there
 		ao.Services.Reserved = func(ctx context.Context, key string) (storage.Revision, error) {
 			return s.KeyRevision(ctx, corev1.Resource("services"), key)
 		}

@@ -9,10 +9,11 @@
 //
 // A copy of the store, such as a watch cache, reads the current state in two steps, however many
 // processes write to the cluster. Current asks a majority for the current revision; concurrent
-// callers share one request, which waits up to 2 ms for those that shared the last one. Then the copy must reach that revision. If the last writes concerned
-// it, they are on their way; otherwise no event would come, so Cursor.Want requests progress from
-// the member that feeds the cursor, repeatedly, because the member may itself be behind the
-// majority, and does not answer a request while the watch is behind.
+// callers share one request, which waits up to 2 ms for those that shared the last one. Then the
+// copy must reach that revision. If the last writes concerned it, they are on their way; otherwise
+// no event would come, so Cursor.Want requests progress from the member that feeds the cursor,
+// repeatedly, because the member may itself be behind the majority, and does not answer a request
+// while the watch is behind.
 //
 // # Failures
 //
