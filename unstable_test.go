@@ -130,3 +130,48 @@ func TestReruns(t *testing.T) {
 		}
 	}
 }
+
+// TestHung checks which tests .ci/hung takes from the events of go test -json.
+func TestHung(t *testing.T) {
+	dir := t.TempDir()
+	events, end := filepath.Join(dir, "events"), filepath.Join(dir, "end")
+	event := func(pkg, output string) string {
+		return fmt.Sprintf(`{"Time":"2026-11-30T07:00:00Z","Action":"output","Package":"fairlead.dev/%s","Test":"TestA","Output":"%s"}`+"\n", pkg, output)
+	}
+	timeout := func(pkg string, tests ...string) string {
+		text := event(pkg, `panic: test timed out after 12m0s\n`) + event(pkg, `\trunning tests:\n`)
+		for _, test := range tests {
+			text += event(pkg, `\t\t`+test+` (11m2s)\n`)
+		}
+		return text + event(pkg, `goroutine 1 [chan receive, 11 minutes]:\n`)
+	}
+	for _, c := range []struct {
+		name, events string
+		lines        []string
+	}{
+		{"nothing", "", nil},
+		{"a panic", event("a", `panic: runtime error\n`) + event("a", `\t\tTestA (1s)\n`), nil},
+		{"a timeout", timeout("a", "TestA"), []string{"fairlead.dev/a.TestA hung, which ended its package after 12m0s"}},
+		{"of two tests", timeout("a", "TestA", "FuzzB/seed"), []string{"fairlead.dev/a.TestA hung", "fairlead.dev/a.FuzzB/seed hung"}},
+		{"in two packages", timeout("a", "TestA") + timeout("b", "TestB"), []string{"fairlead.dev/a.TestA hung", "fairlead.dev/b.TestB hung"}},
+		{"a data race", event("b", `WARNING: DATA RACE\n`) + timeout("a", "TestA"), nil},
+	} {
+		for path, text := range map[string]string{events: c.events, end: ""} {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command(".ci/hung", events)
+		cmd.Env = append(os.Environ(), "FAIRLEAD_CI_RERUNS="+end, "GITHUB_ACTIONS=")
+		if err := cmd.Run(); (err == nil) != (len(c.lines) > 0) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		text, err := os.ReadFile(end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Collect(strings.Lines(string(text))); !slices.EqualFunc(got, c.lines, strings.Contains) {
+			t.Errorf("%s: got %q", c.name, got)
+		}
+	}
+}
