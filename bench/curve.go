@@ -14,14 +14,15 @@ import (
 )
 
 const (
-	// podsPerNode and podsPerDeployment shape the cluster of a curve; a namespace has the Deployments of podsPerNamespace.
-	podsPerNode       = 100
+	// podsPerDeployment shapes the cluster of a curve; a namespace has the Deployments of podsPerNamespace.
 	podsPerDeployment = 1_000
 	podsPerNamespace  = 10_000
 	// deploymentsAtOnce is how many Deployments are made before all pods of the first one run.
 	deploymentsAtOnce = 50
 	// rest is the time before memory is read: objects that have not changed for a while take less.
 	rest = 40 * time.Second
+	// filledRest is the time that the caches of a filled cluster take.
+	filledRest = 3 * time.Minute
 )
 
 // point has the costs of a control plane at one size.
@@ -36,6 +37,8 @@ type point struct {
 	Create        float64 `json:"create"`        // microseconds of CPU, of a pod that no scheduler places
 	FanOut        float64 `json:"fanOut"`        // microseconds of CPU for a delivery to one of the watchers of a namespace
 	FanOutP99     float64 `json:"fanOutP99"`     // milliseconds from the write to the watcher
+	OwnNode       float64 `json:"ownNode"`       // microseconds of CPU for a patch that one of the watchers of each node sees
+	OwnNodeP99    float64 `json:"ownNodeP99"`    // milliseconds from the write to that watcher
 	Page          float64 `json:"page"`          // microseconds of CPU for a list of 500
 	List          float64 `json:"list"`          // seconds for the list of all in protobuf
 	Growth        float64 `json:"growth"`        // MB, the peak of memory during it above that before
@@ -49,6 +52,8 @@ type curve struct {
 	bin      *binaries
 	dir      string
 	first    int // nodes that it starts with; the others are added
+	perNode  int // pods
+	filled   bool
 	pods     int
 	deployed int
 }
@@ -76,8 +81,14 @@ func runCurve(ctx context.Context, o *options) (err error) {
 	if err := o.bin.find(ctx, dir, o); err != nil {
 		return err
 	}
-	nodes := o.curve[0] / podsPerNode
-	c := &curve{bench: &bench{sizes: o.sizes, nodes: nodes}, bin: &o.bin, dir: dir, first: nodes}
+	nodes := o.curve[0] / o.perNode
+	c := &curve{bench: &bench{sizes: o.sizes, nodes: nodes}, bin: &o.bin, dir: dir, first: nodes, perNode: o.perNode}
+	if o.filled != "" {
+		c.filled, c.pods, c.deployed = true, o.curve[0], o.curve[0]/podsPerDeployment
+		if err := os.CopyFS(dataDirectory(dir), os.DirFS(o.filled)); err != nil {
+			return err
+		}
+	}
 	if err := c.start(ctx); err != nil {
 		return err
 	}
@@ -114,7 +125,7 @@ func printPoints(output string, points []point) error {
 }
 
 func (c *curve) start(ctx context.Context) (err error) {
-	if c.server, err = startFairlead(c.bin, c.dir, layout{Servers: 1, nodes: c.first}); err != nil {
+	if c.server, err = startFairlead(c.bin, c.dir, layout{Servers: 1, nodes: c.first, podsPerNode: c.perNode}); err != nil {
 		return err
 	}
 	return c.server.await(ctx)
@@ -123,7 +134,7 @@ func (c *curve) start(ctx context.Context) (err error) {
 // at brings the control plane to a size and measures it.
 func (c *curve) at(ctx context.Context, pods int) (*point, error) {
 	p := &point{Pods: pods}
-	for _, step := range []func(context.Context, *point) error{c.grow, c.atRest, c.requests, c.listAll, c.restart} {
+	for _, step := range []func(context.Context, *point) error{c.grow, c.atRest, c.requests, c.ownNodes, c.listAll, c.restart} {
 		if err := step(ctx, p); err != nil {
 			return nil, err
 		}
@@ -133,7 +144,7 @@ func (c *curve) at(ctx context.Context, pods int) (*point, error) {
 
 // grow adds nodes, and Deployments until all pods run.
 func (c *curve) grow(ctx context.Context, p *point) error {
-	if n := p.Pods / podsPerNode; n > c.nodes {
+	if n := p.Pods / c.perNode; n > c.nodes {
 		scale := exec.CommandContext(ctx, c.bin.fairlead, "nodes", "scale", strconv.Itoa(n), "--timeout=10m", "--kubeconfig", filepath.Join(dataDirectory(c.dir), "kubeconfig"))
 		if out, err := scale.CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w\n%s", scale, err, out)
@@ -141,6 +152,9 @@ func (c *curve) grow(ctx context.Context, p *point) error {
 		c.nodes = n
 	}
 	p.Nodes = c.nodes
+	if c.filled {
+		return sleep(ctx, filledRest)
+	}
 	idle, err := c.idleRate(ctx)
 	if err != nil {
 		return err
@@ -181,6 +195,9 @@ func (c *curve) untilDeployed(ctx context.Context, deployment int) error {
 
 // namespace is that of a Deployment.
 func (c *curve) namespace(deployment int) string {
+	if c.filled {
+		return "default"
+	}
 	return fmt.Sprintf("curve-%d", deployment*podsPerDeployment/podsPerNamespace)
 }
 

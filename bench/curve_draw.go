@@ -6,15 +6,19 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
 
-// series are the measured values of points, by the titles of their panels.
-var series = []struct {
+// series is a cost of points, with the title of its panel.
+type series struct {
 	title, unit string
 	of          func(p *point) float64
-}{
+}
+
+// costs are the series of a curve.
+var costs = []series{
 	{"resident memory", "MB", func(p *point) float64 { return p.Resident }},
 	{"memory per pod", "KB", func(p *point) float64 { return p.Resident * 1e3 / float64(p.Pods) }},
 	{"CPU of a pod, create to Running", "µs", func(p *point) float64 { return p.PodCPU }},
@@ -24,11 +28,20 @@ var series = []struct {
 	{"CPU of a create", "µs", func(p *point) float64 { return p.Create }},
 	{"CPU of a delivery to a watcher", "µs", func(p *point) float64 { return p.FanOut }},
 	{"write to watcher, p99", "ms", func(p *point) float64 { return p.FanOutP99 }},
+	{"CPU of a patch, watcher of each node", "µs", func(p *point) float64 { return p.OwnNode }},
+	{"patch to its node's watcher, p99", "ms", func(p *point) float64 { return p.OwnNodeP99 }},
 	{"CPU of a page of 500", "µs", func(p *point) float64 { return p.Page }},
 	{"list of all, protobuf", "s", func(p *point) float64 { return p.List }},
 	{"memory that list adds", "MB", func(p *point) float64 { return p.Growth }},
 	{"restart after kill -9", "s", func(p *point) float64 { return p.Restart }},
 	{"disk", "MB", func(p *point) float64 { return p.Disk }},
+}
+
+// measured returns the series of which a point has a value.
+func measured(points []point) []series {
+	return slices.DeleteFunc(slices.Clone(costs), func(s series) bool {
+		return !slices.ContainsFunc(points, func(p point) bool { return s.of(&p) != 0 })
+	})
 }
 
 func printCurve(out io.Writer, points []point) {
@@ -41,7 +54,7 @@ func printCurve(out io.Writer, points []point) {
 	for _, p := range points {
 		fmt.Fprintf(w, "%d\t", p.Nodes)
 	}
-	for _, s := range series {
+	for _, s := range measured(points) {
 		fmt.Fprintf(w, "\n%s, %s\t", s.title, s.unit)
 		for _, p := range points {
 			fmt.Fprintf(w, "%s\t", digits(s.of(&p)))
@@ -70,10 +83,11 @@ func drawCurve(file string, points []point) error {
 		return nil
 	}
 	var b strings.Builder
-	rows := (len(series) + panelsInRow - 1) / panelsInRow
+	all := measured(points)
+	rows := (len(all) + panelsInRow - 1) / panelsInRow
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">`+"\n", panelWidth*panelsInRow, panelHeight*rows)
 	b.WriteString(`<rect width="100%" height="100%" fill="white"/>` + "\n")
-	for i, s := range series {
+	for i, s := range all {
 		fmt.Fprintf(&b, `<g transform="translate(%d %d)">`+"\n", i%panelsInRow*panelWidth, i/panelsInRow*panelHeight)
 		fmt.Fprintf(&b, `<text x="%d" y="18" font-weight="bold">%s, %s</text>`+"\n", panelMargin, html.EscapeString(s.title), s.unit)
 		drawPanel(&b, points, s.of)

@@ -73,6 +73,60 @@ func (c *curve) requests(ctx context.Context, p *point) error {
 	return nil
 }
 
+// ownNodes measures patches beside a watcher of each node's pods, as a kubelet is. With many nodes, pods of some are patched.
+func (c *curve) ownNodes(ctx context.Context, p *point) error {
+	const most = 2000
+	n := min(c.nodes, most)
+	node := func(i int) string { return fmt.Sprintf("node-%d", i+1) }
+	some := func(i int) int { return i * c.nodes / n }
+	pods := make([]string, n)
+	if err := each(ctx, n, writers, func(ctx context.Context, i int) error {
+		var first struct {
+			Items []struct {
+				Metadata struct{ Namespace, Name string }
+			}
+		}
+		err := c.conn(i).call(ctx, request{
+			path: "/api/v1/pods?limit=1&fieldSelector=spec.nodeName%3D" + node(some(i)), want: http.StatusOK,
+			read: func(r io.Reader) error { return json.NewDecoder(r).Decode(&first) },
+		})
+		if err != nil {
+			return err
+		}
+		if len(first.Items) != 1 {
+			return fmt.Errorf("%s has no pods", node(some(i)))
+		}
+		m := first.Items[0].Metadata
+		pods[i] = "/api/v1/namespaces/" + m.Namespace + "/pods/" + m.Name
+		return nil
+	}); err != nil {
+		return err
+	}
+	revision, err := c.revision(ctx, "/api/v1/pods")
+	if err != nil {
+		return err
+	}
+	all, done, err := c.watchers(ctx, c.nodes, func(i int) string { return podsOfNode(node(i), revision) })
+	if err != nil {
+		return err
+	}
+	defer done()
+	open := make([]*frames, n)
+	for i := range open {
+		open[i] = all[some(i)]
+	}
+	idle, err := c.idleRate(ctx)
+	if err != nil {
+		return err
+	}
+	cpu, wall, late, err := c.patchEach(ctx, open, done, func(i int) string { return pods[i] })
+	if err != nil {
+		return err
+	}
+	p.OwnNode, p.OwnNodeP99 = (us(cpu)-idle*us(wall))/float64(n), ms(late[n*99/100])
+	return nil
+}
+
 // listAll measures a list of all pods in protobuf, and the memory that it takes for a time.
 func (c *curve) listAll(ctx context.Context, p *point) error {
 	process := c.server.processes[0]

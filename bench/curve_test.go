@@ -36,6 +36,9 @@ func TestCurveIsDrawn(t *testing.T) {
 			t.Errorf("%s is missing in\n%s\n%s", want, &table, drawn)
 		}
 	}
+	if absent := "disk"; strings.Contains(table.String(), absent) || strings.Contains(string(drawn), absent) {
+		t.Errorf("%s, which was not measured, is in\n%s\n%s", absent, &table, drawn)
+	}
 	checkXML(t, drawn)
 	if !strings.Contains(string(drawn), ">2.00M<") || !strings.Contains(string(drawn), ">1k<") {
 		t.Error("the sizes are not below the axis")

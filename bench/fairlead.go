@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,6 +20,9 @@ func startFairlead(b *binaries, dir string, l layout) (*server, error) {
 	args := []string{"server"}
 	if l.nodes > 0 {
 		args = []string{"up", "--nodes", strconv.Itoa(l.nodes)}
+	}
+	if n := l.podsPerNode; n > 0 {
+		args = append(args, fmt.Sprintf("--node-capacity=pods=%d", n+max(1, n/10)))
 	}
 	if l.below {
 		devices, err := writeDevices(dir)

@@ -16,6 +16,8 @@ type layout struct {
 	Members int `json:"members"`
 	// nodes is the number of simulated nodes of a whole control plane; 0 for the API alone.
 	nodes int
+	// podsPerNode is the number of pods that a node is to have; 0 for a node's usual capacity.
+	podsPerNode int
 	// below reports whether its scheduler is another process, and its nodes have devices.
 	below bool
 	// limited leaves the limits of requests at their defaults.

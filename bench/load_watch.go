@@ -183,20 +183,32 @@ func ownNode(ctx context.Context, b *bench) ([]figure, error) {
 		return nil, err
 	}
 	defer done()
-	cpu, _, err := b.spent(func() error {
+	cpu, _, _, err := b.patchEach(ctx, open, done, podPath)
+	return []figure{{"own-node", us(cpu) / float64(b.Nodes)}}, err
+}
+
+// patchEach patches the pod of each watcher once, which sees that change and no other. late has the times from a write to its
+// reader, in ascending order. After an error it calls done, which ends the watchers.
+func (b *bench) patchEach(ctx context.Context, open []*frames, done func(), pod func(i int) string) (cpu, wall time.Duration, late []time.Duration, err error) {
+	const mark = "node-"
+	sent := make([]atomic.Int64, len(open)) // since begin
+	late = make([]time.Duration, len(open))
+	begin := time.Now()
+	cpu, wall, err = b.spent(func() error {
 		var seen sync.WaitGroup
-		failed := make([]error, b.Nodes)
+		failed := make([]error, len(open))
 		for i, f := range open {
 			seen.Go(func() {
 				ev, err := f.next()
 				if err == nil {
-					err = ev.of("node-" + strconv.Itoa(i))
+					err = ev.of(mark + strconv.Itoa(i))
 				}
-				failed[i] = err
+				failed[i], late[i] = err, time.Since(begin)-time.Duration(sent[i].Load())
 			})
 		}
-		err := each(ctx, b.Nodes, writers, func(ctx context.Context, i int) error {
-			return b.patch(ctx, i, "node-"+strconv.Itoa(i))
+		err := each(ctx, len(open), writers, func(ctx context.Context, i int) error {
+			sent[i].Store(int64(time.Since(begin)))
+			return b.conn(i).call(ctx, patchOf(pod(i), mark+strconv.Itoa(i)))
 		})
 		if err != nil {
 			done() // ends the readers
@@ -207,5 +219,6 @@ func ownNode(ctx context.Context, b *bench) ([]figure, error) {
 		}
 		return err
 	})
-	return []figure{{"own-node", us(cpu) / float64(b.Nodes)}}, err
+	slices.Sort(late)
+	return cpu, wall, late, err
 }

@@ -31,6 +31,9 @@ type options struct {
 	// curve are the sizes of one growing control plane, in pods, in place of the loads; svg is where that, or the load mixed, is drawn.
 	curve []int
 	svg   string
+	// perNode is the number of pods on a node of the curve, and filled a data directory that has its pods already; "" without.
+	perNode int
+	filled  string
 	// profiles is a folder for CPU profiles of Fairlead; "" without.
 	profiles string
 }
@@ -74,6 +77,8 @@ func parse(args []string) (*options, error) {
 	f.IntVar(&o.layout.Servers, "servers", 1, "API servers of each kind, on the etcd of -members")
 	f.IntVar(&o.layout.Members, "members", 0, "etcd members below the API servers; 0: Fairlead has its own store, and kube-apiserver an etcd of one member")
 	curve := f.String("curve", "", "in place of loads: grow one control plane of Fairlead to these numbers of pods, such as 1000,10000,100000, and measure it at each")
+	f.IntVar(&o.perNode, "pods-per-node", 100, "pods on each node of -curve")
+	f.StringVar(&o.filled, "filled", "", "data directory of a fairlead up that has the pods of -curve's only size, made by fill: measure a copy of it in place of growing one (default none)")
 	f.StringVar(&o.svg, "svg", "", "file to draw the curve or the load mixed in (default none)")
 	f.StringVar(&o.profiles, "profiles", "", "existing folder for a CPU profile of Fairlead during each load, which budget reads; each load takes 30 s then (default none)")
 	o.bin.register(f)
@@ -101,6 +106,12 @@ func parse(args []string) (*options, error) {
 		if o.curve, err = parseCurve(*curve); err != nil {
 			return nil, err
 		}
+	}
+	if o.perNode < 1 || o.curve != nil && o.perNode > o.curve[0] {
+		return nil, fmt.Errorf("-pods-per-node %d: want 1 or more, and no more than the pods of -curve", o.perNode)
+	}
+	if o.filled != "" && len(o.curve) != 1 {
+		return nil, errors.New("-filled needs -curve with one size")
 	}
 	if o.loads, err = selectLoads(*names); err != nil {
 		return nil, err

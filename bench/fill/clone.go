@@ -57,6 +57,9 @@ func readObjects(ctx context.Context, c *clientv3.Client) (all objects, err erro
 	return all, nil
 }
 
+// reserved is the number of addresses at the start of a node's range that no pod gets.
+const reserved = 2
+
 // clone makes the copies of one Deployment.
 type clone struct {
 	number int
@@ -79,7 +82,7 @@ func (c *clone) object(o object, at node, i int) (key, value string) {
 	value = strings.ReplaceAll(strings.ReplaceAll(value, `"d1-`, `"`+name+`-`), `"d1"`, `"`+name+`"`)
 	if p := o.pod; p != nil {
 		a := at.pods.Addr().As4()
-		a[3] += byte(2 + i)
+		a[3] += byte(reserved + i)
 		for old, now := range map[string]string{
 			p.Status.PodIP: netip.AddrFrom4(a).String(), p.Status.HostIP: at.address, p.Spec.NodeName: at.name,
 		} {

@@ -52,8 +52,10 @@ func run(ctx context.Context, endpoint string, deployments int) error {
 	}
 	pods := deployments * all.pods
 	each := (pods + len(nodes) - 1) / len(nodes)
-	if each > 250 {
-		return fmt.Errorf("%d pods on %d nodes are %d on each, whose addresses are a /24", pods, len(nodes), each)
+	for _, n := range nodes {
+		if room := 1<<(32-n.pods.Bits()) - reserved - 1; each > room {
+			return fmt.Errorf("%d pods on %d nodes are %d on each, and %s has addresses for %d in %s", pods, len(nodes), each, n.name, room, n.pods)
+		}
 	}
 	w := newWriter(ctx, c)
 	begin, at := time.Now(), 0
