@@ -26,6 +26,9 @@ import (
 // long a loaded machine may take before a test gives up.
 const patience = 90 * time.Second
 
+// lifetime bounds a process of a test: a test that waits for one without an end fails then, and the other tests run.
+const lifetime = 5 * time.Minute
+
 // bin holds the two binaries under test, and the real etcdctl.
 var bin struct{ fairlead, kubectl, etcdctl string }
 
@@ -137,6 +140,13 @@ func await(t testing.TB, cmd *exec.Cmd) *process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.kill(syscall.SIGKILL) })
+	if _, is := t.(*testing.T); is {
+		end := time.AfterFunc(lifetime, func() {
+			t.Errorf("fairlead is killed after %v, since the test has not ended it", lifetime)
+			p.cmd.Process.Kill()
+		})
+		t.Cleanup(func() { end.Stop() })
+	}
 	line, err := bufio.NewReader(stdout).ReadBytes('\n')
 	go func() {
 		io.Copy(io.Discard, stdout)
