@@ -85,6 +85,9 @@ func (ns *Nodes) given(n *corev1.Node) (*corev1.Node, corev1.ResourceList) {
 	}
 	maps.Copy(t.Status.Allocatable, n.Status.Allocatable)
 	ontoNodeInfo(&t.Status.NodeInfo, &n.Status.NodeInfo)
+	if n.Status.DeclaredFeatures != nil {
+		t.Status.DeclaredFeatures = n.Status.DeclaredFeatures
+	}
 	for _, name := range []string{KubeletConfigAnnotation, MachineAnnotation, SystemUsageAnnotation} {
 		if value, ok := n.Annotations[name]; ok {
 			metav1.SetMetaDataAnnotation(&t.ObjectMeta, name, value)

@@ -30,8 +30,8 @@ type Options struct {
 	// Labels are added to each Node when it is created.
 	Labels map[string]string
 	// Template, if set, provides the labels, annotations, taints and unschedulable of each Node when
-	// it is created, and of its status capacity, allocatable, nodeInfo and images. Capacity and
-	// Labels take precedence over it.
+	// it is created, and of its status capacity, allocatable, nodeInfo, images and
+	// declaredFeatures. Capacity and Labels take precedence over it.
 	Template *corev1.Node
 	// Devices are the devices that nodes publish in ResourceSlices, as a driver would; nil: the nodes have no devices.
 	Devices *Devices

@@ -178,7 +178,7 @@ func (k *kubelet) nextStatus(node *corev1.Node) (*corev1.NodeStatus, error) {
 // hasStatus reports whether a Node has a status already, but for the times of its conditions' heartbeats.
 func hasStatus(n *corev1.Node, status *corev1.NodeStatus) bool {
 	next := n.Status
-	if next.Capacity == nil || next.Allocatable == nil {
+	if next.Capacity == nil || next.Allocatable == nil || !slices.Equal(next.DeclaredFeatures, status.DeclaredFeatures) {
 		return false
 	}
 	next.Capacity, next.Allocatable = maps.Clone(next.Capacity), maps.Clone(next.Allocatable)
@@ -217,6 +217,9 @@ func (k *kubelet) writeStatus(ctx context.Context, node *corev1.Node, status *co
 	}
 	// The list is replaced, since its merge key is the type, of which a dual-stack node has two; kubelets do the same.
 	patch["addresses"] = append(patch["addresses"].([]any), map[string]any{"$patch": "replace"})
+	if len(status.DeclaredFeatures) == 0 && len(node.Status.DeclaredFeatures) > 0 {
+		patch["declaredFeatures"] = nil
+	}
 	next, err := k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"metadata": map[string]any{"uid": node.UID}, "status": patch}).On("status"))
 	if err == nil {
 		k.recordConditions(next, node.Status.Conditions)
@@ -328,6 +331,7 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 		s.Phase = corev1.NodeRunning // kwok's stages look at it
 	}
 	ontoStatus(&s, k.template, configured)
+	s.DeclaredFeatures = declaredFeatures(s.NodeInfo.KubeletVersion, k.template)
 	for _, size := range []corev1.ResourceName{"hugepages-1Gi", "hugepages-2Mi"} {
 		if _, given := s.Capacity[size]; !given {
 			s.Capacity[size], s.Allocatable[size] = resource.MustParse("0"), resource.MustParse("0")

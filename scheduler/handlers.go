@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,6 +91,7 @@ func (s *loop) updateNode(old, node *corev1.Node) {
 	if old.Spec.Unschedulable == node.Spec.Unschedulable &&
 		ready(old) == ready(node) &&
 		maps.Equal(old.Labels, node.Labels) &&
+		slices.Equal(old.Status.DeclaredFeatures, node.Status.DeclaredFeatures) &&
 		apiequality.Semantic.DeepEqual(old.Spec.Taints, node.Spec.Taints) &&
 		apiequality.Semantic.DeepEqual(old.Status.Allocatable, node.Status.Allocatable) {
 		return

@@ -18,7 +18,7 @@ import (
 )
 
 // idle are the default plugins of kube-scheduler that have no effect in this scheduler, and so are not among its defaults.
-var idle = []string{"NodeDeclaredFeatures", "DeferredPodScheduling", "GangScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount"}
+var idle = []string{"DeferredPodScheduling", "GangScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount"}
 
 // The configuration with all defaults is kube-scheduler's, which reads and accepts it.
 func TestDefaultConfiguration(t *testing.T) {

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"iter"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -78,19 +79,35 @@ func withAllocated(pod *corev1.Pod) *corev1.Pod {
 		return pod
 	}
 	p := *pod
-	p.Spec.Containers = slices.Clone(pod.Spec.Containers)
-	for i := range min(len(s.ContainerStatuses), len(p.Spec.Containers)) {
-		if s.ContainerStatuses[i].AllocatedResources != nil {
-			p.Spec.Containers[i].Resources.Requests = s.ContainerStatuses[i].AllocatedResources
+	p.Spec.InitContainers, p.Spec.Containers = slices.Clone(pod.Spec.InitContainers), slices.Clone(pod.Spec.Containers)
+	for spec, c := range Containers(&p, s) {
+		if c.AllocatedResources != nil {
+			spec.Resources.Requests = c.AllocatedResources
 		}
 	}
 	return &p
 }
 
+// Containers returns the init containers and containers of a pod with their statuses.
+func Containers(pod *corev1.Pod, s *corev1.PodStatus) iter.Seq2[*corev1.Container, *corev1.ContainerStatus] {
+	return func(yield func(*corev1.Container, *corev1.ContainerStatus) bool) {
+		for i := range min(len(s.InitContainerStatuses), len(pod.Spec.InitContainers)) {
+			if !yield(&pod.Spec.InitContainers[i], &s.InitContainerStatuses[i]) {
+				return
+			}
+		}
+		for i := range min(len(s.ContainerStatuses), len(pod.Spec.Containers)) {
+			if !yield(&pod.Spec.Containers[i], &s.ContainerStatuses[i]) {
+				return
+			}
+		}
+	}
+}
+
 // WantsResize reports whether a running container has other resources than the pod's spec.
 func WantsResize(pod *corev1.Pod, s *corev1.PodStatus) bool {
-	for i := range min(len(s.ContainerStatuses), len(pod.Spec.Containers)) {
-		if Differs(&pod.Spec.Containers[i], &s.ContainerStatuses[i]) {
+	for spec, c := range Containers(pod, s) {
+		if Differs(spec, c) {
 			return true
 		}
 	}

@@ -28,15 +28,16 @@ func resize(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (n
 			setResize(pod, s, corev1.PodResizePending, corev1.PodReasonDeferred, sc.admission.Message, now)
 			return now.Add(retryResize)
 		}
-		for i := range s.ContainerStatuses {
-			s.ContainerStatuses[i].AllocatedResources = pod.Spec.Containers[i].Resources.Requests.DeepCopy()
+		for spec, c := range admission.Containers(pod, s) {
+			if c.Resources != nil {
+				c.AllocatedResources = spec.Resources.Requests.DeepCopy()
+			}
 		}
 		dropCondition(s, corev1.PodResizePending)
 		setResize(pod, s, corev1.PodResizeInProgress, "", "", now)
 		return now
 	}
-	for i := range s.ContainerStatuses {
-		spec, c := &pod.Spec.Containers[i], &s.ContainerStatuses[i]
+	for spec, c := range admission.Containers(pod, s) {
 		if !admission.Differs(spec, c) {
 			continue
 		}

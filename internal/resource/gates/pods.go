@@ -38,6 +38,37 @@ func restartsOfAll(s *corev1.PodSpec) (at []*field.Path) {
 	return at
 }
 
+// checkResize adds a function to the validation of a resize.
+func checkResize(r *resource.Resource, of func(pod, old *corev1.Pod) field.ErrorList) {
+	resize := r.Subresource("resize")
+	update := resize.ValidateUpdate
+	resize.ValidateUpdate = func(obj, old runtime.Object) field.ErrorList {
+		return append(update(obj, old), of(obj.(*corev1.Pod), old.(*corev1.Pod))...)
+	}
+}
+
+// sameInit refuses a resize of init containers that are no sidecars.
+func sameInit(pod, old *corev1.Pod) (errs field.ErrorList) {
+	for i := range min(len(pod.Spec.InitContainers), len(old.Spec.InitContainers)) {
+		now, was := &pod.Spec.InitContainers[i], &old.Spec.InitContainers[i]
+		if now.RestartPolicy == nil && !apiequality.Semantic.DeepEqual(now.Resources, was.Resources) {
+			errs = append(errs, field.Forbidden(field.NewPath("spec"), "resources for non-sidecar init containers are immutable"))
+		}
+	}
+	return errs
+}
+
+// noPodResources refuses a resize of a pod that has resources as a whole.
+func noPodResources(pod, old *corev1.Pod) field.ErrorList {
+	none := func(p *corev1.Pod) bool {
+		return p.Spec.Resources == nil || len(p.Spec.Resources.Requests)+len(p.Spec.Resources.Limits) == 0
+	}
+	if none(pod) && none(old) {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath(""), "resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled")}
+}
+
 // keepSpreadSelectors leaves the matchLabelKeys of a new pod's spread constraints out of their selectors.
 func keepSpreadSelectors(r *resource.Resource) {
 	prepare := r.Strategy.PrepareForCreate

@@ -44,6 +44,8 @@ var otherRules = []rule{
 	{"RelaxedServiceNameValidation", networkingv1.Resource("ingresses"), func(r *resource.Resource) { check(r, backendNames) }},
 	{"PreferSameTrafficDistribution", corev1.Resource("services"), func(r *resource.Resource) { check(r, preferClose) }},
 	{"RestartAllContainersOnContainerExits", corev1.Resource("pods"), func(r *resource.Resource) { check(r, restartOne) }},
+	{"InPlacePodVerticalScalingInitContainers", corev1.Resource("pods"), func(r *resource.Resource) { checkResize(r, sameInit) }},
+	{"InPlacePodLevelResourcesVerticalScaling", corev1.Resource("pods"), func(r *resource.Resource) { checkResize(r, noPodResources) }},
 	{"MatchLabelKeysInPodTopologySpreadSelectorMerge", corev1.Resource("pods"), keepSpreadSelectors},
 	{"PodLevelResourcesFixDefaulting", corev1.Resource("pods"), completeAsSent},
 	{"MutablePodResourcesForSuspendedJobs", batchv1.Resource("jobs"), func(r *resource.Resource) { check(r, sameResources) }},

@@ -25,21 +25,16 @@ func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 	if now, was := QOSClass(p), QOSClass(old); now != was {
 		f.Invalid(path, p.Status.QOSClass, "Pod QOS Class may not change as a result of resizing")
 	}
+	if !hasResources(old) {
+		f.Forbidden(path, "Pod running on node without support for resize")
+	}
+	rest := p.Spec.DeepCopy()
+	resizePod(&f, path, rest, &old.Spec)
 	n := f.Len()
 	requireSameContainers(&f, path.Child("containers"), p.Spec.Containers, old.Spec.Containers)
 	requireSameContainers(&f, path.Child("initContainers"), p.Spec.InitContainers, old.Spec.InitContainers)
 	if f.Len() > n {
 		return f.List()
-	}
-	rest := p.Spec.DeepCopy()
-	if now, was := rest.Resources, old.Spec.Resources; now != nil && was != nil {
-		requireNotRemoved(&f, path.Child("resources"), now, was, "pod-level resource")
-		restoreResources(now, was)
-		if !apiequality.Semantic.DeepEqual(now, was) {
-			f.Forbidden(path, "only cpu and memory resources are mutable at pod-level")
-		}
-	} else if was != nil {
-		f.Forbidden(path.Child("resources"), "pod-level resources cannot be removed")
 	}
 	for i := range rest.InitContainers {
 		resizeInit(&f, path, i, &rest.InitContainers[i], &old.Spec.InitContainers[i])
@@ -52,27 +47,61 @@ func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 			f.Forbidden(path, "only cpu and memory resources are mutable")
 		}
 	}
+	if !apiequality.Semantic.DeepEqual(rest.Volumes, old.Spec.Volumes) {
+		f.Forbidden(path.Child("volumes"), "volumes are immutable on resize when InPlacePodVerticalScalingMemoryBackedVolumes feature gate is disabled")
+	}
 	if f.Len() == 0 && !apiequality.Semantic.DeepEqual(*rest, old.Spec) {
 		f.Forbidden(path, "only cpu and memory resources are mutable")
 	}
 	return f.List()
 }
 
-// resizeInit validates one init container. Only sidecars can be resized.
-func resizeInit(f *check.Errors, path *check.Path, i int, now, was *corev1.Container) {
-	changed := !apiequality.Semantic.DeepEqual(now, was)
-	if restarts(was) {
-		requireNotRemoved(f, path.Child("initContainers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
+// hasResources reports whether the kubelet of a pod that runs tells the resources of its containers, as those that can resize do.
+func hasResources(p *corev1.Pod) bool {
+	for i := range p.Status.ContainerStatuses {
+		if c := &p.Status.ContainerStatuses[i]; c.State.Running != nil {
+			return c.Resources != nil
+		}
 	}
-	if !restarts(now) {
-		if changed {
-			f.Forbidden(path, "resources for non-sidecar init containers are immutable")
+	return true
+}
+
+// resizePod validates the resources of the whole pod, and restores the old ones.
+func resizePod(f *check.Errors, path *check.Path, now, was *corev1.PodSpec) {
+	if now.Resources == nil {
+		if was.Resources != nil {
+			f.Forbidden(path.Child("resources"), "pod-level resources cannot be removed")
 		}
 		return
 	}
+	old := was.Resources
+	if old == nil {
+		old = &corev1.ResourceRequirements{}
+	}
+	requireNotRemoved(f, path.Child("resources"), now.Resources, old, "pod-level resource")
+	restoreResources(now.Resources, old)
+	if !apiequality.Semantic.DeepEqual(now.Resources, old) {
+		f.Forbidden(path, "only cpu and memory resources are mutable at pod-level")
+	}
+	now.Resources = was.Resources
+}
+
+// resizeInit validates one init container, and restores its old resources.
+func resizeInit(f *check.Errors, path *check.Path, i int, now, was *corev1.Container) {
+	at := path.Child("initContainers").Index(i)
+	changed := !apiequality.Semantic.DeepEqual(now, was)
+	requireNotRemoved(f, at.Child("resources"), &now.Resources, &was.Resources, "resource")
 	restoreResources(&now.Resources, &was.Resources)
 	if !apiequality.Semantic.DeepEqual(now, was) {
-		f.Forbidden(path.Child("initContainers").Index(i), "only cpu and memory resources for init or sidecar containers are mutable")
+		f.Forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable")
+	}
+	if !changed || restarts(now) {
+		return
+	}
+	for _, p := range now.ResizePolicy {
+		if p.RestartPolicy == corev1.RestartContainer {
+			f.Forbidden(at, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized")
+		}
 	}
 }
 

@@ -158,11 +158,13 @@ func defaultOrder() []string {
 			names = append(names, "NodeName", "NodeUnschedulable")
 		case "NodeResourcesBalancedAllocation":
 			names = append(names, "DefaultPreemption", name)
+		case "NodeDeclaredFeatures":
+			names = append(names, "DefaultBinder", name)
 		default:
 			names = append(names, name)
 		}
 	}
-	return append(names, "DefaultBinder")
+	return names
 }
 
 // defaultArgs are the default arguments of the plugins that have any, in the order in which kube-scheduler adds them.

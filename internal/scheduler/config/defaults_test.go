@@ -93,6 +93,8 @@ func TestDefaultDocument(t *testing.T) {
   weight: 1
 - name: DefaultBinder
   weight: 0
+- name: NodeDeclaredFeatures
+  weight: 0
 `
 	if string(text) != want {
 		t.Errorf("got\n%s", text)
@@ -106,14 +108,14 @@ parallelism: 16
 delayCacheUntilActive: true
 profiles:
 - schedulerName: a
-  plugins: {multiPoint: {enabled: [{name: DeferredPodScheduling}, {name: NodeDeclaredFeatures}]}, placementGenerate: {enabled: [{name: TopologyPlacementGenerator}]}}
+  plugins: {multiPoint: {enabled: [{name: DeferredPodScheduling}, {name: PodGroupPodsCount}]}, placementGenerate: {enabled: [{name: TopologyPlacementGenerator}]}}
 - schedulerName: b
   plugins: {multiPoint: {enabled: [{name: DeferredPodScheduling}]}}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		"plugins without effect in this scheduler: DeferredPodScheduling, NodeDeclaredFeatures, TopologyPlacementGenerator",
+		"plugins without effect in this scheduler: DeferredPodScheduling, PodGroupPodsCount, TopologyPlacementGenerator",
 		"settings without effect in this scheduler: parallelism, delayCacheUntilActive",
 	}
 	if len(o.Notes) != 2 || o.Notes[0] != want[0] || o.Notes[1] != want[1] {

@@ -123,7 +123,7 @@ func (a AwayUnits) Reprieve(units []Unit, fits func(back Unit) bool) (victims []
 }
 
 // perNode are the filters whose answer about a node depends on that node alone.
-var perNode = []string{"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit"}
+var perNode = []string{"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "NodeDeclaredFeatures"}
 
 // LooksAtNodesAlone reports whether pods elsewhere do not matter for p on a node: no filter has a rule about other nodes, given
 // the pods that run now. Then the pods on a node are the only ones whose eviction helps p there.

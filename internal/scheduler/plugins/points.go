@@ -29,7 +29,7 @@ var Points = map[string][]string{
 }
 
 // Idle are the plugins of kube-scheduler that a configuration may name but that have no effect here.
-var Idle = []string{"NodeDeclaredFeatures", "DeferredPodScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount"}
+var Idle = []string{"DeferredPodScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount"}
 
 // Removed are plugins that kube-scheduler once had; a configuration must not enable them.
 var Removed = []string{"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"}

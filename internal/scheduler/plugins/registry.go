@@ -49,6 +49,7 @@ var All = []Plugin{
 		Score:  func(a *Args) framework.Score { return dynamicresources.Score{Plugin: a.Devices} }},
 	{Name: "NodeResourcesBalancedAllocation", Weight: 1, Score: func(a *Args) framework.Score { return balanced{a.Balanced} }},
 	{Name: "ImageLocality", Weight: 1, Score: func(*Args) framework.Score { return imageLocality{} }},
+	{Name: "NodeDeclaredFeatures", Filter: func(*Args) framework.Filter { return declaredFeatures{} }},
 }
 
 // Mandatory returns the filters that no configuration turns off.

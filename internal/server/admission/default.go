@@ -69,6 +69,7 @@ func Default(o Options) Chain {
 		Certificates{o.Authorizer},
 		DefaultIngressClass{o.Lookup},
 		DenyServiceExternalIPs{},
+		DeclaredFeatures{o.Lookup},
 		PodResize{o.Lookup},
 		DeviceAdminAccess{o.Lookup},
 		ClaimStatus{o.Authorizer},
