@@ -128,7 +128,7 @@ func TestSchedulerApart(t *testing.T) {
 	}
 	of := served["componentconfig"]
 	if of.Kind != "KubeSchedulerConfiguration" || *of.Parallelism != 16 || *of.LeaderElection.LeaderElect || len(of.Profiles) != 1 ||
-		len(of.Profiles[0].Plugins.MultiPoint.Enabled) != 19 || len(of.Profiles[0].PluginConfig) != 8 {
+		len(of.Profiles[0].Plugins.MultiPoint.Enabled) != 20 || len(of.Profiles[0].PluginConfig) != 8 {
 		t.Errorf("/configz: %s", text)
 	}
 }

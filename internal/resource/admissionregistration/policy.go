@@ -91,7 +91,7 @@ func validateValidatingPolicy(policy *admissionv1.ValidatingAdmissionPolicy) fie
 		}
 		if v.Reason != nil {
 			check.Known(&f, at.Child("reason"), *v.Reason, metav1.StatusReasonForbidden, metav1.StatusReasonInvalid,
-				metav1.StatusReasonRequestEntityTooLarge, metav1.StatusReasonUnauthorized)
+				metav1.StatusReasonRequestEntityTooLarge)
 		}
 	}
 	seen := map[string]bool{}
@@ -124,8 +124,13 @@ func policySpec(f *check.Errors, p *check.Path, failure *admissionv1.FailurePoli
 			f.Required(at.Child("apiVersion"), "")
 		} else if gv, err := schema.ParseGroupVersion(kind.APIVersion); err != nil {
 			f.Invalid(at.Child("apiVersion"), kind.APIVersion, err.Error())
-		} else if msgs := validation.IsDNS1035Label(gv.Version); len(msgs) > 0 {
-			f.Invalid(at.Child("apiVersion"), gv.Version, strings.Join(msgs, ","))
+		} else {
+			if msgs := validation.IsDNS1123Subdomain(gv.Group); gv.Group != "" && len(msgs) > 0 {
+				f.Invalid(at.Child("apiVersion"), gv.Group, strings.Join(msgs, ","))
+			}
+			if msgs := validation.IsDNS1035Label(gv.Version); len(msgs) > 0 {
+				f.Invalid(at.Child("apiVersion"), gv.Version, strings.Join(msgs, ","))
+			}
 		}
 		if kind.Kind == "" {
 			f.Required(at.Child("kind"), "")
@@ -159,7 +164,7 @@ func matchResources(f *check.Errors, p *check.Path, m *admissionv1.MatchResource
 	if m.ObjectSelector == nil {
 		f.Required(p.Child("objectSelector"), "")
 	}
-	f.Selector(p.Child("labelSelector"), m.ObjectSelector)
+	f.Selector(p.Child("objectSelector"), m.ObjectSelector)
 	for i := range m.ResourceRules {
 		ruleWithOperations(f, p.Child("resourceRules").Index(i), &m.ResourceRules[i].RuleWithOperations)
 	}
@@ -293,7 +298,7 @@ func validateValidatingBinding(b *admissionv1.ValidatingAdmissionPolicyBinding) 
 		f.Invalid(at, b.Spec.ValidationActions, "must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)")
 	}
 	if len(seen) == 0 {
-		f.Required(at, "at least one validation action is required")
+		f.Required(at, "")
 	}
 	return f.List()
 }

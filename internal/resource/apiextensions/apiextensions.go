@@ -8,9 +8,6 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-var table = resource.TableOf(func(d definition) []any { return []any{d.Name, resource.CreatedAt(d)} },
-	resource.NameColumn, resource.CreatedColumn)
-
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	definitions := resource.ClusterScoped[apiextensionsv1.CustomResourceDefinition, apiextensionsv1.CustomResourceDefinitionList](apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions").

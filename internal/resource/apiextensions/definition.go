@@ -24,10 +24,12 @@ func strategy() resource.Strategy {
 	r.Default = setDefaults
 	r.PrepareForCreate = func(d definition) {
 		create(d)
+		dropEmptyWebhook(d)
 		noteStorage(d)
 	}
 	r.PrepareForUpdate = func(d, old definition) {
 		update(d, old)
+		dropEmptyWebhook(d)
 		d.Status.StoredVersions = slices.Clone(d.Status.StoredVersions)
 		noteStorage(d)
 	}
@@ -52,6 +54,13 @@ func strategy() resource.Strategy {
 	r.UpdateWarnings = warnings
 	r.RequireResourceVersion = true
 	return r.Strategy()
+}
+
+// dropEmptyWebhook removes a webhook of conversion without any setting, which kube-apiserver does not store.
+func dropEmptyWebhook(d definition) {
+	if c := d.Spec.Conversion; c != nil && c.Webhook != nil && c.Webhook.ClientConfig == nil && len(c.Webhook.ConversionReviewVersions) == 0 {
+		c.Webhook = nil
+	}
 }
 
 func validateUpdate(f func(ctx context.Context, obj, old *apiextensions.CustomResourceDefinition) field.ErrorList) func(d, old definition) field.ErrorList {

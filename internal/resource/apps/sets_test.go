@@ -230,13 +230,13 @@ func TestStatefulSet(t *testing.T) {
 		{"image", "spec.template.spec.containers[0].image: redis"},
 		{"retention", "spec.persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete, whenScaled: Retain}"},
 		{"selector", "spec.selector.matchLabels: {app: x}\nspec.template.metadata.labels: {app: x}",
-			"spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy',"},
+			`spec.selector: Invalid value: {"matchLabels":{"app":"x"}}: field is immutable`},
 		{"service", "spec.serviceName: other",
-			"spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy',"},
+			`spec.serviceName: Invalid value: "other": field is immutable`},
 		{"pod management", "spec.podManagementPolicy: Parallel",
-			"spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy',"},
+			`spec.podManagementPolicy: Invalid value: "Parallel": field is immutable`},
 		{"claim template", "spec.volumeClaimTemplates[0].spec.resources.requests.storage: 2Gi",
-			"spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy',"},
+			"spec.volumeClaimTemplates: Invalid value: "},
 		{"history limit", "spec.revisionHistoryLimit: 3"},
 	})
 	k.Status(t, []resourcetest.Case{

@@ -5,7 +5,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -86,9 +85,7 @@ func defaultStatefulSet(set *appsv1.StatefulSet) {
 	resource.SetDefault(&s.RevisionHistoryLimit, 10)
 	for i := range s.VolumeClaimTemplates {
 		c := &s.VolumeClaimTemplates[i]
-		if c.APIVersion == "" {
-			c.APIVersion, c.Kind = "v1", "PersistentVolumeClaim"
-		}
+		c.APIVersion, c.Kind = "v1", "PersistentVolumeClaim"
 		podspec.DefaultClaim(&c.Spec)
 		podspec.RoundUp(c.Status.Capacity)
 		podspec.RoundUp(c.Status.AllocatedResources)
@@ -181,14 +178,11 @@ func withClaims(s *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
 func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	var f check.Errors
 	statefulSet(&f, check.At("spec"), s)
-	// Undo mutable fields; the rest must then be equal.
-	rest, was := s.Spec.DeepCopy(), &old.Spec
-	rest.Replicas, rest.Template, rest.UpdateStrategy = was.Replicas, was.Template, was.UpdateStrategy
-	rest.MinReadySeconds, rest.Ordinals, rest.RevisionHistoryLimit = was.MinReadySeconds, was.Ordinals, was.RevisionHistoryLimit
-	rest.PersistentVolumeClaimRetentionPolicy = was.PersistentVolumeClaimRetentionPolicy
-	if !apiequality.Semantic.DeepEqual(rest, was) {
-		f.Forbidden(check.At("spec"), "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")
-	}
+	p, now, was := check.At("spec"), &s.Spec, &old.Spec
+	f.Same(p.Child("selector"), now.Selector, was.Selector)
+	f.Same(p.Child("volumeClaimTemplates"), now.VolumeClaimTemplates, was.VolumeClaimTemplates)
+	f.Same(p.Child("serviceName"), now.ServiceName, was.ServiceName)
+	f.Same(p.Child("podManagementPolicy"), now.PodManagementPolicy, was.PodManagementPolicy)
 	return f.List()
 }
 

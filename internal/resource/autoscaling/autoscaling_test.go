@@ -29,7 +29,7 @@ func TestHorizontalPodAutoscaler(t *testing.T) {
 		{"negative replicas", "spec.minReplicas: -1", "spec.minReplicas: Invalid value: -1: must be greater than or equal to 0"},
 		{"no most replicas", "spec.maxReplicas: 0",
 			"spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`",
-			"spec.maxReplicas: Required value: must be set and greater than 0"},
+			"spec.maxReplicas: Required value"},
 		{"most below least", "spec.minReplicas: 4",
 			"spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`"},
 		{"no target", "spec.scaleTargetRef: {kind: '', name: ''}",
@@ -124,7 +124,7 @@ func TestHorizontalPodAutoscalerV1(t *testing.T) {
 	k := resourcetest.New(t, autoscaling.Resources(), autoscalerV1)
 	k.Create(t, []resourcetest.Case{{"valid", ""}, {"no most replicas", "spec.maxReplicas: 0",
 		"spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`",
-		"spec.maxReplicas: Required value: must be set and greater than 0"}})
+		"spec.maxReplicas: Required value"}})
 	k.Defaults(t, []resourcetest.Case{
 		{"utilization", "", "spec.metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]"},
 		{"none", "spec.targetCPUUtilizationPercentage: ~", "spec.metrics[0].resource.target.averageUtilization: 80"},

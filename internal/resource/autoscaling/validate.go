@@ -24,7 +24,7 @@ func validateAutoscaler(h, old *autoscalingv2.HorizontalPodAutoscaler) field.Err
 	at := p.Child("maxReplicas")
 	switch {
 	case s.MaxReplicas == 0:
-		f.Required(at, "must be set and greater than 0")
+		f.Required(at, "")
 	case s.MaxReplicas < 0:
 		f.Invalid(at, s.MaxReplicas, "must be greater than or equal to 1")
 	}

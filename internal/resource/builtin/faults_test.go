@@ -148,7 +148,7 @@ var updateTests = []struct {
 	{"role of a binding", "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: s}\nroleRef: {kind: ClusterRole, name: a}", "name: a", "name: b", []string{
 		"roleRef: Invalid value: "}},
 	{"parameters of a storage class", "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: s}\nprovisioner: p\nparameters: {a: b}", "a: b", "a: c", []string{
-		"parameters: Invalid value: {\"a\":\"c\"}: field is immutable"}},
+		"parameters: Invalid value: null: field is immutable"}},
 	{"volume of a claim", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c, namespace: d}\nspec: {volumeName: a, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}", "volumeName: a", "volumeName: b", []string{
 		"spec: Forbidden: spec is immutable after creation except"}},
 }

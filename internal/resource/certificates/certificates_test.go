@@ -54,7 +54,7 @@ func TestApproval(t *testing.T) {
 	const (
 		approved = "{type: Approved, status: 'True'}"
 		denied   = "{type: Denied, status: 'True'}"
-		both     = `status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`
+		both     = `status.conditions: Invalid value: "{conditions[{\"type\": \"Approved\"}], conditions[{\"type\": \"Denied\"}]}": must specify at most one of: `
 		removed  = `status.conditions: Forbidden: updates may not remove a condition of type "Approved"`
 	)
 	pending := resourcetest.New(t, certificates.Resources(), request)

@@ -197,14 +197,14 @@ func conditions(f *check.Errors, p *check.Path, r *certificatesv1.CertificateSig
 		default:
 			check.OneOf(f, at.Child("status"), c.Status, corev1.ConditionFalse, corev1.ConditionTrue, corev1.ConditionUnknown)
 		}
-		if c.Type == certificatesv1.CertificateApproved && seen[certificatesv1.CertificateDenied] ||
-			c.Type == certificatesv1.CertificateDenied && seen[certificatesv1.CertificateApproved] {
-			f.Invalid(p, c.Type, "Approved and Denied conditions are mutually exclusive")
-		}
 		if seen[c.Type] {
 			f.Duplicate(at.Child("type"), c.Type)
 		}
 		seen[c.Type] = true
+	}
+	if seen[certificatesv1.CertificateApproved] && seen[certificatesv1.CertificateDenied] {
+		f.Invalid(p, `{conditions[{"type": "Approved"}], conditions[{"type": "Denied"}]}`,
+			"must specify at most one of: `conditions[{\"type\": \"Approved\"}]`, `conditions[{\"type\": \"Denied\"}]`")
 	}
 }
 

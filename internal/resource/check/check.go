@@ -95,6 +95,13 @@ func (f *Errors) Same(p *Path, now, old any) {
 	}
 }
 
+// Immutable requires an unchanged value by a declarative rule of Kubernetes, whose error has no value.
+func (f *Errors) Immutable(p *Path, now, old any) {
+	if !apiequality.Semantic.DeepEqual(old, now) {
+		f.Invalid(p, nil, apivalidation.FieldImmutableErrorMsg)
+	}
+}
+
 // OneOf requires one of the values. An empty value is reported as missing.
 func OneOf[T ~string](f *Errors, p *Path, value T, valid ...T) {
 	if value == "" {

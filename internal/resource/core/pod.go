@@ -57,13 +57,9 @@ func podStrategy() resource.Strategy {
 	r.Default = podspec.DefaultPod
 	cleared := r.PrepareForCreate
 	r.PrepareForCreate = func(p *corev1.Pod) {
-		class := p.Status.QOSClass // as sent, if set
 		cleared(p)
 		podspec.CompletePodResources(&p.Spec)
-		if class == "" {
-			class = podspec.QOSClass(p)
-		}
-		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: class}
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: podspec.QOSClass(p)}
 		gateCondition(p)
 		mergeLabelKeys(p)
 	}

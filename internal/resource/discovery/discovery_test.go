@@ -25,7 +25,7 @@ func TestEndpointSlice(t *testing.T) {
 		{"unknown address type", "addressType: IPv5",
 			`addressType: Unsupported value: "IPv5": supported values: "FQDN", "IPv4", "IPv6"`},
 		{"no addresses", "endpoints[0].addresses: []",
-			"endpoints[0].addresses: Required value: must contain at least 1 address"},
+			"endpoints[0].addresses: Required value"},
 		{"address of another family", "endpoints[0].addresses: ['fd00::1']",
 			`endpoints[0].addresses: Invalid value: "fd00::1": must be an IPv4 address`},
 		{"malformed address", "endpoints[0].addresses: [here]",
@@ -57,7 +57,7 @@ func TestEndpointSlice(t *testing.T) {
 	k.Update(t, []resourcetest.Case{
 		{"endpoints", "endpoints: []"},
 		{"address type", "addressType: IPv6\nendpoints: []",
-			`addressType: Invalid value: "IPv6": field is immutable`},
+			`addressType: Invalid value: null: field is immutable`},
 	})
 	k.Defaults(t, []resourcetest.Case{{"port", "ports: [{port: 80}]", "ports: [{name: '', port: 80, protocol: TCP}]"}})
 	k.Created(t, []resourcetest.Case{{"generation", "", "metadata.generation: 1"}})

@@ -32,7 +32,7 @@ func validateSlice(s *discoveryv1.EndpointSlice) field.ErrorList {
 func validateSliceUpdate(s, old *discoveryv1.EndpointSlice) field.ErrorList {
 	var f check.Errors
 	slice(&f, s, !apiequality.Semantic.DeepEqual(s.Endpoints, old.Endpoints))
-	f.Same(check.At("addressType"), s.AddressType, old.AddressType)
+	f.Immutable(check.At("addressType"), s.AddressType, old.AddressType)
 	return f.List()
 }
 
@@ -54,7 +54,7 @@ func slice(f *check.Errors, s *discoveryv1.EndpointSlice, endpoints bool) {
 func endpoint(f *check.Errors, p *check.Path, e *discoveryv1.Endpoint, t discoveryv1.AddressType) {
 	at := p.Child("addresses")
 	if len(e.Addresses) == 0 {
-		f.Required(at, "must contain at least 1 address")
+		f.Required(at, "")
 	} else if len(e.Addresses) > maxAddresses {
 		f.Add(field.TooMany(at.Field(), len(e.Addresses), maxAddresses))
 	}

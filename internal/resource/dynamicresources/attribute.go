@@ -1,12 +1,15 @@
 package dynamicresources
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/validate"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource/check"
@@ -49,13 +52,6 @@ var semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 
 // attribute requires one value, or one list of values.
 func attribute(f *check.Errors, p *check.Path, a *resourcev1.DeviceAttribute) {
-	n := 0
-	has := func(set bool) bool {
-		if set {
-			n++
-		}
-		return set
-	}
 	length := func(p *check.Path, s string) {
 		if limit := resourcev1.DeviceAttributeMaxValueLength; len(s) > limit {
 			f.Add(field.TooLong(p.Field(), "", limit))
@@ -67,25 +63,23 @@ func attribute(f *check.Errors, p *check.Path, a *resourcev1.DeviceAttribute) {
 		}
 		length(p, s)
 	}
-	has(a.BoolValue != nil)
-	has(a.IntValue != nil)
-	if has(a.StringValue != nil) {
+	if a.StringValue != nil {
 		length(p.Child("string"), *a.StringValue)
 	}
-	if has(a.VersionValue != nil) {
+	if a.VersionValue != nil {
 		number(p.Child("version"), *a.VersionValue)
 	}
 	const empty = "must not be empty if specified"
-	if has(a.BoolValues != nil) && len(a.BoolValues) == 0 {
+	if a.BoolValues != nil && len(a.BoolValues) == 0 {
 		f.Invalid(p.Child("bools"), a.BoolValues, empty)
 	}
-	if has(a.IntValues != nil) && len(a.IntValues) == 0 {
+	if a.IntValues != nil && len(a.IntValues) == 0 {
 		f.Invalid(p.Child("ints"), a.IntValues, empty)
 	}
-	if has(a.StringValues != nil) && len(a.StringValues) == 0 {
+	if a.StringValues != nil && len(a.StringValues) == 0 {
 		f.Invalid(p.Child("strings"), a.StringValues, empty)
 	}
-	if has(a.VersionValues != nil) && len(a.VersionValues) == 0 {
+	if a.VersionValues != nil && len(a.VersionValues) == 0 {
 		f.Invalid(p.Child("versions"), a.VersionValues, empty)
 	}
 	for i, s := range a.StringValues {
@@ -94,11 +88,20 @@ func attribute(f *check.Errors, p *check.Path, a *resourcev1.DeviceAttribute) {
 	for i, s := range a.VersionValues {
 		number(p.Child("versions").Index(i), s)
 	}
-	switch n {
-	case 0:
-		f.Invalid(p, "", "exactly one value must be specified")
-	case 1:
-	default:
-		f.Invalid(p, *a, "exactly one value must be specified")
-	}
+	f.Add(validate.Union(context.Background(), operation.Operation{}, p.Field(), a, nil, attributeValues,
+		func(a *resourcev1.DeviceAttribute) bool { return a.IntValue != nil },
+		func(a *resourcev1.DeviceAttribute) bool { return a.BoolValue != nil },
+		func(a *resourcev1.DeviceAttribute) bool { return a.StringValue != nil },
+		func(a *resourcev1.DeviceAttribute) bool { return a.VersionValue != nil },
+		func(a *resourcev1.DeviceAttribute) bool { return a.IntValues != nil },
+		func(a *resourcev1.DeviceAttribute) bool { return a.BoolValues != nil },
+		func(a *resourcev1.DeviceAttribute) bool { return a.StringValues != nil },
+		func(a *resourcev1.DeviceAttribute) bool { return a.VersionValues != nil },
+	)...)
 }
+
+// attributeValues are the values of an attribute, of which it has one.
+var attributeValues = validate.NewUnionMembership(
+	validate.NewUnionMember("int"), validate.NewUnionMember("bool"), validate.NewUnionMember("string"), validate.NewUnionMember("version"),
+	validate.NewUnionMember("ints"), validate.NewUnionMember("bools"), validate.NewUnionMember("strings"), validate.NewUnionMember("versions"),
+)

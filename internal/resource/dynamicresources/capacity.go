@@ -42,7 +42,7 @@ func validValues(f *check.Errors, p *check.Path, values []amount.Quantity, other
 		}
 	}
 	found := false
-	validateSet(f, p, values, maxValues, func(q *amount.Quantity) string { return fmt.Sprint(q.Value()) },
+	validateKeyed(f, p, values, maxValues, func(q *amount.Quantity) string { return fmt.Sprint(q.Value()) },
 		func(p *check.Path, q *amount.Quantity) {
 			if q.Cmp(limit) > 0 {
 				f.Invalid(p, q.String(), "option is larger than capacity value: "+limit.String())
@@ -63,7 +63,7 @@ func validRange(f *check.Errors, p *check.Path, r *resourcev1.CapacityRequestPol
 		f.Invalid(p.Child("min"), r.Min.String(), "min is larger than capacity value: "+limit.String())
 	}
 	if otherwise.Cmp(*r.Min) < 0 {
-		f.Invalid(p.Child("min"), otherwise.String(), "default is less than min: "+r.Min.String())
+		f.Invalid(p.Child("default"), otherwise.String(), "default is less than min: "+r.Min.String())
 	}
 	if r.Max != nil {
 		at := p.Child("max")

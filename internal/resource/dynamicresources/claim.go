@@ -56,7 +56,7 @@ func claimStrategy() resource.Strategy {
 	}
 	r.ValidateUpdate = func(c, old *resourcev1.ResourceClaim) field.ErrorList {
 		var f check.Errors
-		f.Same(check.At("spec"), c.Spec, old.Spec)
+		f.Immutable(check.At("spec"), c.Spec, old.Spec)
 		return f.List()
 	}
 	r.ValidateStatusUpdate = func(c, old *resourcev1.ResourceClaim) field.ErrorList {

@@ -1,11 +1,13 @@
 package dynamicresources
 
 import (
+	"context"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/validate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -61,9 +63,8 @@ func validateClass(c, old *resourcev1.DeviceClass) field.ErrorList {
 	validateList(&f, p.Child("config"), s.Config, resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceClassConfiguration) {
 		configuration(&f, p, &c.DeviceConfiguration)
 	})
-	if n := s.ExtendedResourceName; n != nil && !check.IsExtended(corev1.ResourceName(*n)) {
-		f.Invalid(p.Child("extendedResourceName"), *n, "must be a valid extended resource name")
-	}
+	at := p.Child("extendedResourceName").Field()
+	f.Add(validate.ExtendedResourceName(context.Background(), operation.Operation{}, at, s.ExtendedResourceName, nil)...)
 	return f.List()
 }
 

@@ -1,12 +1,15 @@
 package dynamicresources
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/validate"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -28,16 +31,31 @@ func validateList[T any](f *check.Errors, p *check.Path, list []T, limit int, lo
 	return true
 }
 
-// validateSet is validateList for elements with distinct keys.
+// validateSet is validateList for elements with distinct keys, by a declarative rule of Kubernetes, whose error has the element.
 func validateSet[T any, K comparable](f *check.Errors, p *check.Path, list []T, limit int, key func(*T) K, look func(p *check.Path, v *T)) {
-	if !validateList(f, p, list, limit, look) {
-		return
+	if validateList(f, p, list, limit, look) {
+		distinct(f, p, list, key, func(v *T) any { return versioned{v} })
 	}
+}
+
+// versioned is a value that an error quotes with its JSON names.
+type versioned struct{ value any }
+
+func (v versioned) MarshalJSON() ([]byte, error) { return json.Marshal(v.value) }
+
+// validateKeyed is validateSet by a rule whose error has the key.
+func validateKeyed[T any, K comparable](f *check.Errors, p *check.Path, list []T, limit int, key func(*T) K, look func(p *check.Path, v *T)) {
+	if validateList(f, p, list, limit, look) {
+		distinct(f, p, list, key, func(v *T) any { return key(v) })
+	}
+}
+
+func distinct[T any, K comparable](f *check.Errors, p *check.Path, list []T, key func(*T) K, shown func(*T) any) {
 	seen := map[K]bool{}
 	for i := range list {
 		k := key(&list[i])
 		if seen[k] {
-			f.Duplicate(p.Index(i), k)
+			f.Duplicate(p.Index(i), shown(&list[i]))
 		}
 		seen[k] = true
 	}
@@ -81,9 +99,19 @@ func attributeName(f *check.Errors, p *check.Path, name string) {
 }
 
 func wholeAttributeName(f *check.Errors, p *check.Path, name string) {
-	attributeName(f, p, name)
-	if !strings.Contains(name, "/") {
-		f.Invalid(p, name, "a fully qualified name must be a domain and a name separated by a slash")
+	f.Add(validate.ResourceFullyQualifiedName(context.Background(), operation.Operation{}, p.Field(), &name, nil)...)
+}
+
+// driver requires the name of a driver, of which no case is required.
+func driver(f *check.Errors, p *check.Path, name string) {
+	switch {
+	case name == "":
+		f.Required(p, "")
+	case len(name) > 63:
+		f.Add(field.TooLongCharacters(p.Field(), "", 63))
+	}
+	if name != "" {
+		f.Each(p, name, content.IsDNS1123SubdomainCaseless(name))
 	}
 }
 

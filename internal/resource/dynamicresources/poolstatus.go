@@ -111,7 +111,7 @@ func poolStatus(f *check.Errors, p *check.Path, s *resourcev1alpha3.PoolStatus) 
 }
 
 func partitions(f *check.Errors, p *check.Path, list []resourcev1alpha3.PartitionTypeStatus) {
-	validateSet(f, p, list, maxPoolViews,
+	validateKeyed(f, p, list, maxPoolViews,
 		func(s *resourcev1alpha3.PartitionTypeStatus) [2]string { return [2]string{s.Attribute, s.Type} },
 		func(p *check.Path, s *resourcev1alpha3.PartitionTypeStatus) {
 			requireText(f, p.Child("attribute"), s.Attribute)

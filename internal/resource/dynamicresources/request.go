@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"fairlead.dev/internal/resource/check"
-	"fairlead.dev/internal/resource/podspec"
 )
 
 // requests are the names of a claim's requests, each with those of its alternatives.
@@ -57,12 +56,13 @@ func claim(f *check.Errors, p *check.Path, s *resourcev1.ResourceClaimSpec) {
 		func(p *check.Path, r *resourcev1.DeviceRequest) { request(f, p, r) })
 	validateList(f, p.Child("constraints"), d.Constraints, resourcev1.DeviceConstraintsMaxSize, func(p *check.Path, c *resourcev1.DeviceConstraint) {
 		names.references(f, p.Child("requests"), c.Requests)
-		switch {
-		case c.MatchAttribute != nil:
+		if c.MatchAttribute != nil {
 			wholeAttributeName(f, p.Child("matchAttribute"), string(*c.MatchAttribute))
-		case c.DistinctAttribute != nil:
+		}
+		if c.DistinctAttribute != nil {
 			wholeAttributeName(f, p.Child("distinctAttribute"), string(*c.DistinctAttribute))
-		default:
+		}
+		if c.MatchAttribute == nil && c.DistinctAttribute == nil {
 			f.Required(p, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`)
 		}
 	})
@@ -80,6 +80,11 @@ func request(f *check.Errors, p *check.Path, r *resourcev1.DeviceRequest) {
 		f.Required(p, one)
 	case r.Exactly != nil && len(r.FirstAvailable) > 0:
 		f.Invalid(p, nil, one+", but multiple fields are set")
+		for i, s := range r.FirstAvailable {
+			at := p.Child("firstAvailable").Index(i)
+			className(f, at.Child("deviceClassName"), s.DeviceClassName)
+			check.Known(f, at.Child("allocationMode"), s.AllocationMode, resourcev1.DeviceAllocationModeAll, resourcev1.DeviceAllocationModeExactCount)
+		}
 	case r.Exactly != nil:
 		e := r.Exactly
 		device(f, p.Child("exactly"), e.DeviceClassName, e.Selectors, e.AllocationMode, e.Count, e.Tolerations)
@@ -93,12 +98,16 @@ func request(f *check.Errors, p *check.Path, r *resourcev1.DeviceRequest) {
 	}
 }
 
-func device(f *check.Errors, p *check.Path, class string, chosen []resourcev1.DeviceSelector, mode resourcev1.DeviceAllocationMode, count int64, tolerations []resourcev1.DeviceToleration) {
+func className(f *check.Errors, p *check.Path, class string) {
 	if class == "" {
-		f.Required(p.Child("deviceClassName"), "")
+		f.Required(p, "")
 	} else {
-		f.Subdomain(p.Child("deviceClassName"), class)
+		f.Subdomain(p, class)
 	}
+}
+
+func device(f *check.Errors, p *check.Path, class string, chosen []resourcev1.DeviceSelector, mode resourcev1.DeviceAllocationMode, count int64, tolerations []resourcev1.DeviceToleration) {
+	className(f, p.Child("deviceClassName"), class)
 	selectors(f, p.Child("selectors"), chosen, false)
 	switch mode {
 	case resourcev1.DeviceAllocationModeAll:
@@ -142,6 +151,6 @@ func configuration(f *check.Errors, p *check.Path, c *resourcev1.DeviceConfigura
 		f.Required(p, "")
 		return
 	}
-	podspec.CSIDriverName(f, p.Child("driver"), c.Opaque.Driver)
+	driver(f, p.Child("driver"), c.Opaque.Driver)
 	jsonObject(f, p.Child("parameters"), c.Opaque.Parameters, resourcev1.OpaqueParametersMaxLength)
 }

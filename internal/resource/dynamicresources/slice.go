@@ -7,6 +7,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -42,7 +43,7 @@ func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 	if slices.ContainsFunc(spec.Devices, hasCostlyFeatures) {
 		limit = resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures
 	}
-	validateSet(&f, p.Child("devices"), spec.Devices, limit, func(d *resourcev1.Device) string { return d.Name },
+	validateKeyed(&f, p.Child("devices"), spec.Devices, limit, func(d *resourcev1.Device) string { return d.Name },
 		func(p *check.Path, d *resourcev1.Device) {
 			oneDevice(&f, p, d, was[d.Name], ptr.Deref(spec.PerDeviceNodeSelection, false))
 		})
@@ -190,7 +191,7 @@ func counters(f *check.Errors, p *check.Path, key, name string, m map[string]res
 	if name == "" {
 		f.Required(p.Child(key), "")
 	} else {
-		f.Label(p.Child(key), name)
+		f.Each(p.Child(key), name, content.IsDNS1123Label(name))
 	}
 	at := p.Child("counters")
 	switch {
@@ -200,7 +201,7 @@ func counters(f *check.Errors, p *check.Path, key, name string, m map[string]res
 		f.Add(field.TooMany(at.Field(), len(m), limit))
 	default:
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			f.Label(at, k)
+			f.Each(at, k, content.IsDNS1123Label(k))
 		}
 	}
 }

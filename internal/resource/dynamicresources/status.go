@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -68,8 +69,10 @@ func claimStatus(f *check.Errors, p *check.Path, c, old *resourcev1.ResourceClai
 	}) {
 		f.Forbidden(at, "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set")
 	}
-	if old.Status.Allocation != nil && s.Allocation != nil {
-		f.Same(p.Child("allocation"), s.Allocation, old.Status.Allocation)
+	if was := old.Status.Allocation; was != nil && s.Allocation != nil {
+		if !apiequality.Semantic.DeepEqual(s.Allocation, was) {
+			f.Invalid(p.Child("allocation"), nil, "field cannot be modified once set")
+		}
 	} else if s.Allocation != nil {
 		allocation(f, p.Child("allocation"), s.Allocation, requestsOf(&c.Spec.Devices))
 	}
@@ -85,7 +88,7 @@ func allocation(f *check.Errors, p *check.Path, a *resourcev1.AllocationResult, 
 	at := p.Child("devices")
 	validateList(f, at.Child("results"), a.Devices.Results, resourcev1.AllocationResultsMaxSize, func(p *check.Path, r *resourcev1.DeviceRequestAllocationResult) {
 		names.reference(f, p.Child("request"), r.Request)
-		podspec.CSIDriverName(f, p.Child("driver"), r.Driver)
+		driver(f, p.Child("driver"), r.Driver)
 		poolName(f, p.Child("pool"), r.Pool)
 		f.Label(p.Child("device"), r.Device)
 		bindingConditions(f, p, r.BindingConditions, r.BindingFailureConditions)

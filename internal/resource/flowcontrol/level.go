@@ -79,25 +79,21 @@ func validateLevel(l *flowcontrolv1.PriorityLevelConfiguration) field.ErrorList 
 	if (l.Name == exempt) != (s.Type == flowcontrolv1.PriorityLevelEnablementExempt) {
 		f.Invalid(p.Child("type"), s.Type, "must be 'Exempt' if and only if `name` is 'exempt'")
 	}
-	switch s.Type {
-	case flowcontrolv1.PriorityLevelEnablementExempt:
-		if s.Limited != nil {
-			f.Forbidden(p.Child("limited"), "must be nil if the type is not Limited")
-		}
-		if e := s.Exempt; e != nil {
-			shares(&f, p.Child("exempt"), e.NominalConcurrencyShares, e.LendablePercent)
-		}
-	case flowcontrolv1.PriorityLevelEnablementLimited:
-		if s.Exempt != nil {
-			f.Forbidden(p.Child("exempt"), "must be nil if the type is Limited")
-		}
-		if s.Limited == nil {
-			f.Required(p.Child("limited"), "must not be empty when type is Limited")
-		} else {
-			limited(&f, p.Child("limited"), s.Limited)
-		}
+	check.OneOf(&f, p.Child("type"), s.Type, flowcontrolv1.PriorityLevelEnablementExempt, flowcontrolv1.PriorityLevelEnablementLimited)
+	switch at := p.Child("exempt"); {
+	case s.Exempt == nil:
+	case s.Type != flowcontrolv1.PriorityLevelEnablementExempt:
+		f.Forbidden(at, "")
 	default:
-		check.OneOf(&f, p.Child("type"), s.Type, flowcontrolv1.PriorityLevelEnablementExempt, flowcontrolv1.PriorityLevelEnablementLimited)
+		shares(&f, at, s.Exempt.NominalConcurrencyShares, s.Exempt.LendablePercent)
+	}
+	switch at, is := p.Child("limited"), s.Type == flowcontrolv1.PriorityLevelEnablementLimited; {
+	case is && s.Limited == nil:
+		f.Required(at, "")
+	case is:
+		limited(&f, at, s.Limited)
+	case s.Limited != nil:
+		f.Forbidden(at, "")
 	}
 	mandatory(&f, p, l)
 	return f.List()
@@ -135,19 +131,14 @@ func limited(f *check.Errors, p *check.Path, l *flowcontrolv1.LimitedPriorityLev
 	}
 	p = p.Child("limitResponse")
 	r := &l.LimitResponse
-	switch r.Type {
-	case flowcontrolv1.LimitResponseTypeReject:
-		if r.Queuing != nil {
-			f.Forbidden(p.Child("queuing"), "must be nil if limited.limitResponse.type is not Limited")
-		}
-	case flowcontrolv1.LimitResponseTypeQueue:
-		if r.Queuing == nil {
-			f.Required(p.Child("queuing"), "must not be empty if limited.limitResponse.type is Limited")
-		} else {
-			queuing(f, p.Child("queuing"), r.Queuing)
-		}
-	default:
-		check.OneOf(f, p.Child("type"), r.Type, flowcontrolv1.LimitResponseTypeQueue, flowcontrolv1.LimitResponseTypeReject)
+	check.OneOf(f, p.Child("type"), r.Type, flowcontrolv1.LimitResponseTypeQueue, flowcontrolv1.LimitResponseTypeReject)
+	switch at, is := p.Child("queuing"), r.Type == flowcontrolv1.LimitResponseTypeQueue; {
+	case is && r.Queuing == nil:
+		f.Required(at, "")
+	case is:
+		queuing(f, at, r.Queuing)
+	case r.Queuing != nil:
+		f.Forbidden(at, "")
 	}
 }
 

@@ -96,11 +96,10 @@ func completeAsSent(r *resource.Resource) {
 	}
 	s.PrepareForCreate = func(obj runtime.Object) {
 		p := obj.(*corev1.Pod)
-		class, sent := p.Status.QOSClass, p.Spec.Resources.DeepCopy()
+		sent := p.Spec.Resources.DeepCopy()
 		create(obj)
-		if p.Spec.Resources = sent; class == "" {
-			p.Status.QOSClass = podspec.QOSClass(p)
-		}
+		p.Spec.Resources = sent
+		p.Status.QOSClass = podspec.QOSClass(p)
 	}
 	s.PrepareForUpdate = asSent(s.PrepareForUpdate)
 	resize := r.Subresource("resize")

@@ -155,7 +155,7 @@ func TestNetworkPolicy(t *testing.T) {
 			`spec.ingress[0].ports[0].port: Invalid value: "A_": must contain at least one letter (a-z)`,
 			`spec.ingress[0].ports[0].port: Invalid value: "A_": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)`},
 		{"range that ends before it starts", "spec.egress[0].ports[0].endPort: 70",
-			"spec.egress[0].ports[0].endPort: Invalid value: 80: must be greater than or equal to `port`"},
+			"spec.egress[0].ports[0].endPort: Invalid value: 70: must be greater than or equal to `port`"},
 		{"range without a start", "spec.egress[0].ports[0].port: ~",
 			"spec.egress[0].ports[0].endPort: Invalid value: 90: may not be specified when `port` is not specified"},
 		{"range of a name", "spec.egress[0].ports[0].port: http",

@@ -105,7 +105,7 @@ func policyPorts(f *check.Errors, p *check.Path, ports []networkingv1.NetworkPol
 			f.Port(at.Child("port"), port.Port.IntVal)
 			if port.EndPort != nil {
 				if *port.EndPort < port.Port.IntVal {
-					f.Invalid(end, port.Port.IntVal, "must be greater than or equal to `port`")
+					f.Invalid(end, *port.EndPort, "must be greater than or equal to `port`")
 				}
 				f.Port(end, *port.EndPort)
 			}

@@ -3,6 +3,7 @@ package node
 
 import (
 	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
@@ -26,7 +27,7 @@ var classStrategy = resource.Rules[*nodev1.RuntimeClass]{
 	Validate: validateClass,
 	ValidateUpdate: func(c, old *nodev1.RuntimeClass) field.ErrorList {
 		var f check.Errors
-		f.Same(check.At("handler"), c.Handler, old.Handler)
+		f.Immutable(check.At("handler"), c.Handler, old.Handler)
 		return f.List()
 	},
 	AllowCreateOnUpdate:    true,
@@ -38,7 +39,7 @@ func validateClass(c *nodev1.RuntimeClass) field.ErrorList {
 	if c.Handler == "" {
 		f.Required(check.At("handler"), "")
 	} else {
-		f.Label(check.At("handler"), c.Handler)
+		f.Each(check.At("handler"), c.Handler, content.IsDNS1123Label(c.Handler))
 	}
 	if c.Overhead != nil {
 		p := check.At("overhead", "limits")

@@ -37,6 +37,6 @@ func TestRuntimeClass(t *testing.T) {
 			`scheduling.tolerations[1]: Duplicate value: {"key":"a","operator":"Exists"}`},
 	})
 	k.Update(t, []resourcetest.Case{{"overhead", "overhead: ~"}, {"handler", "handler: other",
-		`handler: Invalid value: "other": field is immutable`}})
+		`handler: Invalid value: null: field is immutable`}})
 	k.Rows(t, []resourcetest.Case{{"row", "", "gvisor  runsc  <unknown>"}})
 }

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
 )
 
 // QOSClass returns a pod's QoS class: Guaranteed if every container has CPU and memory limits and equal requests,
@@ -12,7 +13,7 @@ import (
 func QOSClass(p *corev1.Pod) corev1.PodQOSClass {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	guaranteed := true
-	if r := p.Spec.Resources; r != nil {
+	if r := p.Spec.Resources; resourcehelper.IsPodLevelResourcesSet(p) {
 		addCompute(requests, r.Requests)
 		guaranteed = addCompute(limits, r.Limits) == 2 || len(r.Limits) == 0
 	} else {

@@ -34,9 +34,6 @@ func (v *validator) podSecurity(p *check.Path) {
 	for i, g := range s.SupplementalGroups {
 		v.Each(p.Child("supplementalGroups").Index(i), g, validation.IsValidGroupID(g))
 	}
-	if share := v.spec.ShareProcessNamespace; share != nil && *share && v.spec.HostPID {
-		v.Invalid(p.Child("shareProcessNamespace"), *share, "ShareProcessNamespace and HostPID cannot both be enabled")
-	}
 	v.sysctls(p.Child("sysctls"), s.Sysctls)
 	if s.FSGroupChangePolicy != nil {
 		check.Known(v.Errors, p.Child("fsGroupChangePolicy"), *s.FSGroupChangePolicy, corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)

@@ -30,6 +30,9 @@ func (v *validator) run(p *check.Path) {
 	check.OneOf(v.Errors, p.Child("dnsPolicy"), s.DNSPolicy,
 		corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)
 	v.Labels(p.Child("nodeSelector"), s.NodeSelector)
+	if share := s.ShareProcessNamespace; share != nil && *share && s.HostPID {
+		v.Invalid(p.Child("shareProcessNamespace"), *share, "ShareProcessNamespace and HostPID cannot both be enabled")
+	}
 	v.podSecurity(p.Child("securityContext"))
 	v.affinity(p.Child("affinity"))
 	v.dnsConfig(p.Child("dnsConfig"))

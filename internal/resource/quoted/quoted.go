@@ -108,16 +108,11 @@ func members(b *bytes.Buffer, v reflect.Value) error {
 	for _, name := range fields(t) {
 		f, _ := t.FieldByName(name)
 		at := v.FieldByIndex(f.Index)
-		if at.IsZero() && slices.Contains(newer[t], name) {
-			continue
-		}
 		if slices.Contains(plain[t], name) && at.IsNil() {
 			at = reflect.Zero(at.Type().Elem())
 		}
 		var err error
 		switch {
-		case t == podSpec && name == "SecurityContext":
-			err = podSecurity(b, v)
 		case !f.Anonymous:
 			err = member(b, name, at)
 		case isOurs(f.Type):
@@ -151,24 +146,6 @@ func inline(b *bytes.Buffer, v reflect.Value) error {
 		comma(b)
 		b.Write(data[1 : len(data)-1])
 	}
-	return err
-}
-
-// podSecurity writes a pod's SecurityContext, which in the internal type includes the host namespaces.
-func podSecurity(b *bytes.Buffer, spec reflect.Value) error {
-	comma(b)
-	b.WriteString(`"SecurityContext":{`)
-	for _, name := range []string{"HostNetwork", "HostPID", "HostIPC", "ShareProcessNamespace", "HostUsers"} {
-		if err := member(b, name, spec.FieldByName(name)); err != nil {
-			return err
-		}
-	}
-	c := spec.FieldByName("SecurityContext")
-	if c.IsNil() {
-		c = reflect.New(c.Type().Elem())
-	}
-	err := members(b, c.Elem())
-	b.WriteByte('}')
 	return err
 }
 

@@ -19,7 +19,7 @@ import (
 
 // TestNamesAreFields checks the tables against their types.
 func TestNamesAreFields(t *testing.T) {
-	for _, table := range []map[reflect.Type][]string{orders, elsewhere, newer, plain} {
+	for _, table := range []map[reflect.Type][]string{orders, elsewhere, plain} {
 		for typ, names := range table {
 			for _, name := range names {
 				if _, ok := typ.FieldByName(name); !ok {
@@ -44,8 +44,8 @@ func TestQuoted(t *testing.T) {
 		{[]corev1.ServicePort{{Port: 80}}, `[{"Name":"","Protocol":"","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}]`},
 		{&corev1.Volume{Name: "v", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{}}}, `{"Name":"v","HostPath":null,"EmptyDir":null,` +
 			`"GCEPersistentDisk":null,"AWSElasticBlockStore":null,"GitRepo":null,"Secret":null,"NFS":null,"ISCSI":null,"Glusterfs":null,` +
-			`"PersistentVolumeClaim":null,"RBD":null,"Quobyte":null,"FlexVolume":null,"Cinder":null,"CephFS":null,"Flocker":null,"DownwardAPI":null,` +
-			`"FC":null,"AzureFile":null,"ConfigMap":null,"VsphereVolume":null,"AzureDisk":null,"PhotonPersistentDisk":null,"Projected":null,` +
+			`"PersistentVolumeClaim":null,"RBD":null,"FlexVolume":null,"Cinder":null,"CephFS":null,"Flocker":null,"DownwardAPI":null,` +
+			`"FC":null,"AzureFile":null,"ConfigMap":null,"VsphereVolume":null,"Quobyte":null,"AzureDisk":null,"PhotonPersistentDisk":null,"Projected":null,` +
 			`"PortworxVolume":null,"ScaleIO":null,"StorageOS":null,"CSI":null,"Ephemeral":null,"Image":{"Reference":"","PullPolicy":""}}`},
 	} {
 		list := Faults(field.ErrorList{field.Invalid(field.NewPath("a"), c.value, "no")})

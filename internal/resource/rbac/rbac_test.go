@@ -21,7 +21,7 @@ func TestRole(t *testing.T) {
 		{"name with a slash", "metadata.name: a/b",
 			`metadata.name: Invalid value: "a/b": may not contain '/'`},
 		{"no verbs", "rules[0].verbs: []",
-			"rules[0].verbs: Required value: verbs must contain at least one value"},
+			"rules[0].verbs: Required value"},
 		{"no groups", "rules[0].apiGroups: []",
 			"rules[0].apiGroups: Required value: resource rules must supply at least one api group"},
 		{"no resources", "rules[0].resources: []",
@@ -31,7 +31,7 @@ func TestRole(t *testing.T) {
 		{"no rules", "rules: ~"},
 	})
 	k.Update(t, []resourcetest.Case{{"verbs", "rules[0].verbs: [get, list]"}, {"no verbs", "rules[0].verbs: []",
-		"rules[0].verbs: Required value: verbs must contain at least one value"}})
+		"rules[0].verbs: Required value"}})
 	k.Rows(t, []resourcetest.Case{{"row", "", "system:reader  0001-01-01T00:00:00Z"}})
 }
 
@@ -50,7 +50,7 @@ func TestClusterRole(t *testing.T) {
 		{"paths and resources", "rules: [{nonResourceURLs: [/a], apiGroups: [''], resources: [pods], verbs: [get]}]",
 			`rules[0].nonResourceURLs: Invalid value: ["/a"]: rules cannot apply to both regular resources and non-resource URLs`},
 		{"no verbs of a path", "rules: [{nonResourceURLs: [/a], verbs: []}]",
-			"rules[0].verbs: Required value: verbs must contain at least one value"},
+			"rules[0].verbs: Required value"},
 		{"aggregation of nothing", "aggregationRule: {}",
 			"aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil"},
 		{"malformed aggregation", "aggregationRule: {clusterRoleSelectors: [{matchExpressions: [{key: a, operator: In}]}]}",

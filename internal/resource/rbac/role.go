@@ -65,7 +65,7 @@ func validateClusterRole(r *rbacv1.ClusterRole) field.ErrorList {
 
 func rule(f *check.Errors, p *check.Path, r *rbacv1.PolicyRule, namespaced bool) {
 	if len(r.Verbs) == 0 {
-		f.Required(p.Child("verbs"), "verbs must contain at least one value")
+		f.Required(p.Child("verbs"), "")
 	}
 	if len(r.NonResourceURLs) > 0 {
 		at := p.Child("nonResourceURLs")

@@ -50,10 +50,10 @@ var classStrategy = resource.Rules[*storagev1.StorageClass]{
 	Validate: validateClass,
 	ValidateUpdate: func(c, old *storagev1.StorageClass) field.ErrorList {
 		var f check.Errors
-		f.Same(check.At("parameters"), c.Parameters, old.Parameters)
-		f.Same(check.At("provisioner"), c.Provisioner, old.Provisioner)
-		f.Same(check.At("reclaimPolicy"), c.ReclaimPolicy, old.ReclaimPolicy)
-		f.Same(check.At("volumeBindingMode"), c.VolumeBindingMode, old.VolumeBindingMode)
+		f.Immutable(check.At("parameters"), c.Parameters, old.Parameters)
+		f.Immutable(check.At("provisioner"), c.Provisioner, old.Provisioner)
+		f.Immutable(check.At("reclaimPolicy"), c.ReclaimPolicy, old.ReclaimPolicy)
+		f.Immutable(check.At("volumeBindingMode"), c.VolumeBindingMode, old.VolumeBindingMode)
 		f.Add(validateClass(c)...)
 		return f.List()
 	},

@@ -48,13 +48,13 @@ func TestStorageClass(t *testing.T) {
 	k.Update(t, []resourcetest.Case{
 		{"expansion", "allowVolumeExpansion: true"},
 		{"parameters", "parameters: {type: hdd}",
-			`parameters: Invalid value: {"type":"hdd"}: field is immutable`},
+			`parameters: Invalid value: null: field is immutable`},
 		{"provisioner", "provisioner: example.com/other",
-			`provisioner: Invalid value: "example.com/other": field is immutable`},
+			`provisioner: Invalid value: null: field is immutable`},
 		{"reclaim policy", "reclaimPolicy: Retain",
-			`reclaimPolicy: Invalid value: "Retain": field is immutable`},
+			`reclaimPolicy: Invalid value: null: field is immutable`},
 		{"binding mode", "volumeBindingMode: WaitForFirstConsumer",
-			`volumeBindingMode: Invalid value: "WaitForFirstConsumer": field is immutable`},
+			`volumeBindingMode: Invalid value: null: field is immutable`},
 	})
 	k.Defaults(t, []resourcetest.Case{{"policy and mode", "reclaimPolicy: ~\nvolumeBindingMode: ~", "reclaimPolicy: Delete", "volumeBindingMode: Immediate"}})
 	k.Rows(t, []resourcetest.Case{

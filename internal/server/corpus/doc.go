@@ -2,13 +2,15 @@
 // request, followed by the answer.
 //
 // The cases in testdata are run by go test against a server of ours with all of admission and authorization. The
-// expected answers are kube-apiserver 1.36's. They can be requested from it, or from any other API server, by
+// expected answers are kube-apiserver 1.37's. They can be requested from it, or from any other API server, by
 //
 //	CORPUS_SERVER=https://127.0.0.1:6443 CORPUS_TOKEN=... go test ./internal/server/corpus
 //
 // started with --authorization-mode=RBAC --allow-privileged --service-cluster-ip-range=10.96.0.0/12 and
 // --service-account-issuer=https://kubernetes.default.svc.cluster.local, with the token of kubernetes-admin in
-// system:masters. With CORPUS_REWRITE=1 the answers are written into the files.
+// system:masters. With CORPUS_REWRITE=1 the answers are written into the files. Each of the files wire-paths,
+// wire-parameters and impersonation needs a new API server, because lists of all namespaces show the objects of other
+// cases, and kube-apiserver remembers how a user was impersonated last.
 //
 // With the tag sweep, TestSweep compares many more answers of both servers: each manifest that a case creates,
 // changed at random along its Go type, is posted as a dry run.

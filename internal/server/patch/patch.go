@@ -3,7 +3,6 @@ package patch
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -129,7 +128,7 @@ func (p Patch) applyMerge(r *Result, current []byte) (err error) {
 			return undecodable(err)
 		}
 	}
-	if b := bytes.TrimSpace(p.Body); len(b) == 0 || b[0] != '{' || !json.Valid(b) {
+	if b := bytes.TrimSpace(p.Body); b[0] != '{' {
 		return apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
 	}
 	r.JSON = merge(current, p.Body)

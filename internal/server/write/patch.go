@@ -2,9 +2,11 @@ package write
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -63,6 +65,9 @@ func (c *Operation) readPatch(check func(mediaType string, cbor bool) error) (*m
 	p = patch.Patch{Type: types.PatchType(kind), Body: body, Strict: opts.FieldValidation != metav1.FieldValidationIgnore}
 	if errs := validation.ValidatePatchOptions(opts, p.Type); len(errs) > 0 {
 		return nil, p, apistatus.InvalidOptions("PatchOptions", errs)
+	}
+	if !isApply(p.Type) && !json.Valid(p.Body) {
+		return nil, p, apierrors.NewBadRequest("invalid JSON patch")
 	}
 	c.DryRun = len(opts.DryRun) > 0
 	c.Audit.Patch(p.Body)

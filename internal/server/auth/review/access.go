@@ -83,14 +83,10 @@ func checkSubject(s authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
 }
 
 func checkAttributes(resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) field.ErrorList {
-	spec := field.NewPath("spec")
-	switch {
-	case resource != nil && other != nil:
-		return field.ErrorList{field.Invalid(spec.Child("nonResourceAttributes"), other, "cannot be specified in combination with resourceAttributes")}
-	case resource == nil && other == nil:
-		return field.ErrorList{field.Invalid(spec.Child("resourceAttributes"), other, "exactly one of nonResourceAttributes or resourceAttributes must be specified")}
+	if (resource == nil) != (other == nil) {
+		return nil
 	}
-	return nil
+	return field.ErrorList{field.Invalid(field.NewPath("spec"), other, "exactly one of nonResourceAttributes or resourceAttributes must be specified")}
 }
 
 func subject(s authorizationv1.SubjectAccessReviewSpec) *auth.User {
