@@ -111,8 +111,11 @@ func startOrProceed(pod *corev1.Pod, s scenario, host, ip addresses.Both, st tra
 		finish(pod, new, now)
 		return st
 	}
-	if IsStarted(new) && pod.DeletionTimestamp == nil {
-		st.next = Earlier(Earlier(st.next, ephemeral(pod, new, now)), resize(pod, new, s, now))
+	if pod.DeletionTimestamp == nil {
+		if IsStarted(new) {
+			st.next = Earlier(st.next, ephemeral(pod, new, now))
+		}
+		st.next = Earlier(st.next, resize(pod, new, s, now))
 	}
 	st.next = Earlier(st.next, Earlier(setReadiness(pod, new, s, now), nextPull(new, now)))
 	conditions(pod, new, now)

@@ -62,3 +62,46 @@ func TestResize(t *testing.T) {
 		}
 	}
 }
+
+// TestResizeInit: a sidecar, and an init container that runs, get the resources of the spec; an init container that has completed
+// keeps those with which it ran.
+func TestResizeInit(t *testing.T) {
+	cpu := func(q string) corev1.ResourceList { return corev1.ResourceList{"cpu": resource.MustParse(q)} }
+	p := testPod(corev1.RestartPolicyAlways)
+	always := corev1.ContainerRestartPolicyAlways
+	p.Spec.InitContainers = []corev1.Container{
+		{Name: "done", Image: "a", Command: []string{"true"}}, {Name: "sidecar", Image: "a", RestartPolicy: &always}, {Name: "running", Image: "a", Command: []string{"sleep", "60"}},
+	}
+	for i := range p.Spec.InitContainers {
+		p.Spec.InitContainers[i].Resources.Requests = cpu("1")
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	step := func() {
+		st := advance(p, newScenario(p, nil, 0, time.Second), testHost, testIP, now, time.Time{})
+		p.Status = *st.status
+	}
+	for range 8 {
+		step()
+	}
+	state := func() (all string) {
+		for _, s := range p.Status.InitContainerStatuses {
+			all += fmt.Sprintf("%s %s/%s %t; ", s.Name, s.AllocatedResources.Cpu(), s.Resources.Requests.Cpu(), s.State.Running != nil)
+		}
+		return all
+	}
+	if got := state(); got != "done 1/1 false; sidecar 1/1 true; running 1/1 true; " {
+		t.Fatal(got)
+	}
+	for i := range p.Spec.InitContainers {
+		p.Spec.InitContainers[i].Resources.Requests = cpu("2")
+	}
+	p.Generation++
+	step()
+	if got := state(); got != "done 2/1 false; sidecar 2/1 true; running 2/1 true; " {
+		t.Error(got)
+	}
+	step()
+	if got := state(); got != "done 2/1 false; sidecar 2/2 true; running 2/2 true; " {
+		t.Error(got)
+	}
+}
