@@ -6,7 +6,7 @@
 // # kubectl
 //
 // The files in testdata/kubectl are transcripts: kubectl's commands and their output. They
-// were recorded with kube-apiserver 1.36.3 and Fairlead's controllers, scheduler and three
+// were recorded with kube-apiserver 1.37.2 and Fairlead's controllers, scheduler and three
 // nodes. go test runs them against a control plane of ours. Where its output differs, the
 // transcript has both. To run them against another control plane:
 //

@@ -54,7 +54,7 @@ var ipAddressStrategy = resource.Rules[*networkingv1.IPAddress]{
 	},
 	ValidateUpdate: func(a, old *networkingv1.IPAddress) field.ErrorList {
 		var f check.Errors
-		f.Same(check.At("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)
+		f.Immutable(check.At("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)
 		return f.List()
 	},
 }.Strategy()

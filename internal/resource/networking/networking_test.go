@@ -215,7 +215,7 @@ func TestIPAddress(t *testing.T) {
 			`spec.parentRef.resource: Invalid value: "a/b": may not contain '/'`},
 	})
 	k.Update(t, []resourcetest.Case{{"labels", "metadata.labels: {a: b}"}, {"parent", "spec.parentRef.name: other",
-		`spec.parentRef: Invalid value: {"resource":"services","namespace":"default","name":"other"}: field is immutable`}})
+		`spec.parentRef: Invalid value: null: field is immutable`}})
 	k.Rows(t, []resourcetest.Case{{"row", "", "192.0.2.7  services/default/web"}})
 }
 

@@ -84,7 +84,7 @@ func sameRole(now, old rbacv1.RoleRef) field.ErrorList {
 	if now == old {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(check.At("roleRef").Field(), now, "cannot change roleRef")}
+	return field.ErrorList{field.Invalid(check.At("roleRef").Field(), now, apivalidation.FieldImmutableErrorMsg)}
 }
 
 func validateBinding(ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bool) field.ErrorList {

@@ -95,7 +95,7 @@ func TestRoleBinding(t *testing.T) {
 		{"no subjects", "subjects: ~"},
 	})
 	k.Update(t, []resourcetest.Case{{"subjects", "subjects: ~"}, {"role", "roleRef.name: other",
-		`roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"other"}: cannot change roleRef`}})
+		`roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"other"}: field is immutable`}})
 	k.Defaults(t, []resourcetest.Case{
 		{"group", "roleRef.apiGroup: ~\nsubjects[0].apiGroup: ~", "roleRef.apiGroup: rbac.authorization.k8s.io", "subjects[0].apiGroup: rbac.authorization.k8s.io", "subjects[1].apiGroup: ~"},
 	})
@@ -120,7 +120,7 @@ func TestClusterRoleBinding(t *testing.T) {
 			`subjects[0].kind: Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"`},
 	})
 	k.Update(t, []resourcetest.Case{{"role", "roleRef.name: other",
-		`roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"other"}: cannot change roleRef`}, {"subject without a name", "subjects[0].name: ''",
+		`roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"other"}: field is immutable`}, {"subject without a name", "subjects[0].name: ''",
 		"subjects[0].name: Required value"}})
 	k.Rows(t, []resourcetest.Case{{"row", "", "readers  ClusterRole/reader  <unknown>    all  "}})
 }

@@ -42,7 +42,7 @@ func attachmentStrategy() resource.Strategy {
 	r.ValidateUpdate = func(a, old *storagev1.VolumeAttachment) field.ErrorList {
 		var f check.Errors
 		f.Add(validateAttachment(a)...)
-		f.Same(check.At("spec"), a.Spec, old.Spec)
+		f.Immutable(check.At("spec"), a.Spec, old.Spec)
 		return f.List()
 	}
 	r.ValidateStatusUpdate = func(a, _ *storagev1.VolumeAttachment) field.ErrorList { return validateAttachment(a) }

@@ -90,8 +90,8 @@ func TestVolumeAttachment(t *testing.T) {
 			"spec.source.persistentVolumeName: Required value: must specify non empty persistentVolumeName"},
 	})
 	k.Update(t, []resourcetest.Case{{"labels", "metadata.labels: {a: b}"}, {"node", "spec.nodeName: n2",
-		`spec: Invalid value: {"attacher":"example.com","source":{"persistentVolumeName":"pv1"},"nodeName":"n2"}: field is immutable`}, {"source", "spec.source.persistentVolumeName: pv2",
-		`spec: Invalid value: {"attacher":"example.com","source":{"persistentVolumeName":"pv2"},"nodeName":"n1"}: field is immutable`}})
+		"spec: Invalid value: null: field is immutable"}, {"source", "spec.source.persistentVolumeName: pv2",
+		"spec: Invalid value: null: field is immutable"}})
 	k.Created(t, []resourcetest.Case{{"no status", "", "status: {attached: false}"}})
 	k.Updated(t, []resourcetest.Case{{"status", "status.attached: true", "status.attached: false"}})
 	k.Reported(t, []resourcetest.Case{{"spec", "spec.nodeName: n2\nstatus.attached: false", "spec.nodeName: n1", "status.attached: false"}})

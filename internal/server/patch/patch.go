@@ -3,6 +3,7 @@ package patch
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,9 +29,18 @@ const maxOperations = 10000
 // Patch is a patch as received. It may be applied to any number of objects.
 type Patch struct {
 	Type types.PatchType
+	// Body is valid JSON; see Check.
 	Body []byte
 	// Strict also reports duplicate fields in the patch.
 	Strict bool
+}
+
+// Check refuses a patch whose body is not JSON.
+func (p Patch) Check() error {
+	if !json.Valid(p.Body) {
+		return apierrors.NewBadRequest("invalid JSON patch")
+	}
+	return nil
 }
 
 // Result is a patched object.

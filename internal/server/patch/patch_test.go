@@ -129,7 +129,11 @@ func TestRefusals(t *testing.T) {
 		{types.StrategicMergePatchType, `[]`, 400},
 	} {
 		for _, strict := range []bool{false, true} {
-			_, err := patch.Patch{Type: x.kind, Body: []byte(x.body), Strict: strict}.Apply(t.Context(), []byte(`{"a":1}`), &corev1.Pod{})
+			p := patch.Patch{Type: x.kind, Body: []byte(x.body), Strict: strict}
+			err := p.Check()
+			if err == nil {
+				_, err = p.Apply(t.Context(), []byte(`{"a":1}`), &corev1.Pod{})
+			}
 			s, ok := err.(apierrors.APIStatus)
 			if !ok || s.Status().Code != x.code {
 				t.Errorf("%s %.40s strict=%v: %v", x.kind, x.body, strict, err)

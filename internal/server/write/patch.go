@@ -2,11 +2,9 @@ package write
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -66,8 +64,10 @@ func (c *Operation) readPatch(check func(mediaType string, cbor bool) error) (*m
 	if errs := validation.ValidatePatchOptions(opts, p.Type); len(errs) > 0 {
 		return nil, p, apistatus.InvalidOptions("PatchOptions", errs)
 	}
-	if !isApply(p.Type) && !json.Valid(p.Body) {
-		return nil, p, apierrors.NewBadRequest("invalid JSON patch")
+	if !isApply(p.Type) {
+		if err := p.Check(); err != nil {
+			return nil, p, err
+		}
 	}
 	c.DryRun = len(opts.DryRun) > 0
 	c.Audit.Patch(p.Body)
