@@ -111,6 +111,7 @@ func driver(f *check.Errors, p *check.Path, name string) {
 		f.Add(field.TooLongCharacters(p.Field(), "", 63))
 	}
 	if name != "" {
+		//lint:ignore SA1019 kube-apiserver 1.37 lets these names be of any case
 		f.Each(p, name, content.IsDNS1123SubdomainCaseless(name))
 	}
 }
