@@ -136,6 +136,10 @@ func (w *offNet) pods() {
 			}
 			return false
 		})
+		//lint:ignore SA1019 the proxy of Services reads Endpoints, which another controller writes
+		waittest.One(w, client.For[*corev1.Endpoints](w.c).Namespace("default"), name, "an address", func(e *corev1.Endpoints) bool {
+			return len(e.Subsets) > 0 && len(e.Subsets[0].Addresses) > 0
+		})
 	}
 }
 
