@@ -2,12 +2,14 @@ package kubeapiserver_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -138,6 +140,47 @@ func TestGates(t *testing.T) {
 			if got := pod.Spec.HostnameOverride != nil; got != c.want {
 				t.Errorf("hostnameOverride %t, want %t", got, c.want)
 			}
+		})
+	}
+}
+
+// TestResizesBefore136: before 1.36 neither init containers nor the resources of a whole pod can be resized.
+func TestResizesBefore136(t *testing.T) {
+	for _, c := range []struct{ version, ofInit, ofPod string }{
+		{"1.37", "", ""},
+		{"1.35", "resources for non-sidecar init containers are immutable", "resize of pods with pod-level resources is forbidden"},
+	} {
+		t.Run(c.version, func(t *testing.T) {
+			root := start(t, "--emulated-version="+c.version, "--disable-admission-plugins=ServiceAccount")("root-token")
+			pods := root.CoreV1().Pods("default")
+			cpu := func(n string) corev1.ResourceRequirements {
+				return corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": apiresource.MustParse(n)}}
+			}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{
+				InitContainers: []corev1.Container{{Name: "i", Image: "i", Resources: cpu("1")}}, Containers: []corev1.Container{{Name: "c", Image: "i", Resources: cpu("1")}},
+			}}
+			pod, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			resize := func(what, refused string, change func(*corev1.PodSpec)) {
+				t.Helper()
+				next := pod.DeepCopy()
+				change(&next.Spec)
+				next, err := pods.UpdateResize(t.Context(), "p", next, metav1.UpdateOptions{})
+				if got := fmt.Sprint(err); refused == "" && err != nil || refused != "" && !strings.Contains(got, refused) {
+					t.Errorf("a resize of %s: %v", what, err)
+				}
+				if err == nil {
+					pod = next
+				}
+			}
+			resize("a container", "", func(s *corev1.PodSpec) { s.Containers[0].Resources = cpu("2") })
+			resize("an init container", c.ofInit, func(s *corev1.PodSpec) { s.InitContainers[0].Resources = cpu("2") })
+			resize("the whole pod", c.ofPod, func(s *corev1.PodSpec) {
+				whole := cpu("8")
+				s.Resources = &whole
+			})
 		})
 	}
 }

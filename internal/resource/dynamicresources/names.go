@@ -102,7 +102,7 @@ func wholeAttributeName(f *check.Errors, p *check.Path, name string) {
 	f.Add(validate.ResourceFullyQualifiedName(context.Background(), operation.Operation{}, p.Field(), &name, nil)...)
 }
 
-// driver requires the name of a driver, of which no case is required.
+// driver requires the name of a driver, in letters of any case.
 func driver(f *check.Errors, p *check.Path, name string) {
 	switch {
 	case name == "":
