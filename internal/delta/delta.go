@@ -31,26 +31,36 @@ const (
 	block = 16
 	// slots bounds the number of base positions that are indexed.
 	slots = 1 << 9
+	// reach is how far an equal block is looked for behind bytes that were replaced by as many.
+	reach = 48
 )
 
-// Append appends the delta that makes target from base. If the two have no common bytes, the delta is a few bytes
-// longer than target.
-func Append(dst, base, target []byte) []byte {
-	w := writer{dst: binary.AppendUvarint(dst, uint64(len(target))), target: target}
+// Append appends the delta that makes target from base. If that takes more than limit bytes, or about so many by the place where this
+// is noticed, ok is false.
+func Append(dst, base, target []byte, limit int) (d []byte, ok bool) {
+	limit += len(dst)
+	w := writer{dst: binary.AppendUvarint(dst, uint64(len(target))), target: target, limit: limit}
 	head := same(base, target)
 	tail := sameEnd(base[head:], target[head:])
 	w.take(0, 0, head)
 	w.search(base[:len(base)-tail], head, len(target)-tail)
+	if w.long(len(target) - tail) {
+		return w.dst, false
+	}
 	w.take(len(base)-tail, len(target)-tail, tail)
 	w.put(len(target))
-	return w.dst
+	return w.dst, len(w.dst) <= limit
 }
 
 // writer has written target up to done; the base position is at.
 type writer struct {
 	dst, target []byte
 	done, at    int
+	limit       int // of dst
 }
+
+// long reports whether dst would exceed its limit with target up to end as it is.
+func (w *writer) long(end int) bool { return len(w.dst)+end-w.done > w.limit }
 
 // put writes target up to end literally.
 func (w *writer) put(end int) {
@@ -72,7 +82,7 @@ func (w *writer) take(from, to, n int) {
 	w.done, w.at = to+n, from+n
 }
 
-// search looks for blocks of base, from position from on, in target up to end.
+// search looks for blocks of base, from position from on, in target up to end, or until dst is too long.
 func (w *writer) search(base []byte, from, end int) {
 	if len(base)-from < block || end-from < block {
 		return
@@ -82,25 +92,51 @@ func (w *writer) search(base []byte, from, end int) {
 	for p := from; p+block <= len(base); p += stride {
 		places[hash(base[p:])] = int32(p + 1)
 	}
-	for i := from; i+block <= end; {
-		p := w.at + i - w.done // bytes have been replaced by as many, most often
-		if !blocksMatch(base, p, w.target, i) {
-			p = int(places[hash(w.target[i:])]) - 1
-		}
-		if !blocksMatch(base, p, w.target, i) {
-			i++
+	for i := from; i+block <= end && !w.long(i); {
+		// Bytes have been replaced by as many, most often.
+		p := w.at + i - w.done
+		n, ok := skip(base, p, w.target[:end], i)
+		if ok {
+			p, i = p+n, i+n
+		} else if p, i, ok = moved(base, &places, w.target[:end], i, n); !ok {
 			continue
 		}
-		n := block + same(base[p+block:], w.target[i+block:end])
+		n = block + same(base[p+block:], w.target[i+block:end])
 		back := sameEnd(base[:p], w.target[w.done:i])
 		w.take(p-back, i-back, n+back)
 		i = w.done
 	}
 }
 
-// blocksMatch reports whether there are a block of base at p and one of target at i, and are equal.
-func blocksMatch(base []byte, p int, target []byte, i int) bool {
-	return p >= 0 && p+block <= len(base) && string(base[p:p+block]) == string(target[i:i+block])
+// skip returns how many bytes behind base position p and target position i both have an equal block. If ok is false, there is none in
+// the next n bytes.
+func skip(base []byte, p int, target []byte, i int) (n int, ok bool) {
+	last := min(len(base)-p, len(target)-i) - block
+	if p < 0 || last < 0 {
+		return reach, false
+	}
+	base, target = base[p:], target[i:]
+	for n <= min(last, reach) {
+		// The last byte that differs is in no equal block.
+		if d := binary.LittleEndian.Uint64(base[n+8:]) ^ binary.LittleEndian.Uint64(target[n+8:]); d != 0 {
+			n += 16 - bits.LeadingZeros64(d)/8
+		} else if d := binary.LittleEndian.Uint64(base[n:]) ^ binary.LittleEndian.Uint64(target[n:]); d != 0 {
+			n += 8 - bits.LeadingZeros64(d)/8
+		} else {
+			return n, true
+		}
+	}
+	return max(n, reach), false
+}
+
+// moved looks for a block of base that target has at i or one of the next n positions. If ok is false, i is the position behind them.
+func moved(base []byte, places *[slots]int32, target []byte, i, n int) (p, at int, ok bool) {
+	for end := min(i+n, len(target)-block+1); i < end; i++ {
+		if p := int(places[hash(target[i:])]) - 1; p >= 0 && string(base[p:p+block]) == string(target[i:i+block]) {
+			return p, i, true
+		}
+	}
+	return 0, i, false
 }
 
 func hash(b []byte) uint64 {
@@ -113,6 +149,9 @@ func hash(b []byte) uint64 {
 // same returns the length of the common prefix.
 func same(a, b []byte) int {
 	n, i := min(len(a), len(b)), 0
+	for i+128 <= n && string(a[i:i+128]) == string(b[i:i+128]) {
+		i += 128
+	}
 	for ; i+8 <= n; i += 8 {
 		if d := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); d != 0 {
 			return i + bits.TrailingZeros64(d)/8

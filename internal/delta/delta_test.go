@@ -24,6 +24,15 @@ func object(seq, status string, lines int) []byte {
 	return []byte(b.String())
 }
 
+// appended returns what Append does without a limit.
+func appended(dst, base, target []byte) []byte {
+	d, ok := delta.Append(dst, base, target, 1<<40)
+	if !ok {
+		panic("a delta exceeds the limit")
+	}
+	return d
+}
+
 // TestApply makes each text from each other one, and checks the length of the delta.
 func TestApply(t *testing.T) {
 	small := object("1", "Pending", 40)
@@ -43,13 +52,19 @@ func TestApply(t *testing.T) {
 		{"large", object("1", "Pending", 20_000), object("1", "Running", 20_000), 32},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := delta.Append([]byte("x"), c.base, c.target)[1:]
+			d := appended([]byte("x"), c.base, c.target)[1:]
 			got, err := delta.Apply(c.base, d)
 			if err != nil || !bytes.Equal(got, c.target) {
 				t.Fatalf("%v: got %d bytes, want %d", err, len(got), len(c.target))
 			}
 			if len(d) > c.most || delta.Size(d) != len(c.target) {
 				t.Errorf("%d bytes for %d, want %d at most", len(d), delta.Size(d), c.most)
+			}
+			if _, ok := delta.Append(nil, c.base, c.target, len(d)-1); ok {
+				t.Errorf("a limit of %d bytes is exceeded by a delta of %d", len(d)-1, len(d))
+			}
+			if _, ok := delta.Append([]byte("x"), c.base, c.target, len(d)+16); !ok {
+				t.Errorf("a delta of %d bytes exceeds a limit of %d", len(d), len(d)+16)
 			}
 		})
 	}
@@ -79,7 +94,7 @@ func TestMutations(t *testing.T) {
 				break
 			}
 		}
-		got, err := delta.Apply(base, delta.Append(nil, base, target))
+		got, err := delta.Apply(base, appended(nil, base, target))
 		if err != nil || !bytes.Equal(got, target) {
 			t.Fatalf("%v: got %q, want %q", err, got, target)
 		}
@@ -89,13 +104,13 @@ func TestMutations(t *testing.T) {
 // FuzzApply checks that Apply stays within its bounds for any delta.
 func FuzzApply(f *testing.F) {
 	base := object("1", "Pending", 10)
-	f.Add(base, delta.Append(nil, base, object("2", "Running", 12)))
+	f.Add(base, appended(nil, base, object("2", "Running", 12)))
 	f.Add([]byte("abc"), []byte{3, 7, 0})
 	f.Fuzz(func(t *testing.T, base, d []byte) {
 		if text, err := delta.Apply(base, d); err == nil && len(text) != delta.Size(d) {
 			t.Fatalf("%d bytes, want %d", len(text), delta.Size(d))
 		}
-		made := delta.Append(nil, base, d)
+		made := appended(nil, base, d)
 		if text, err := delta.Apply(base, made); err != nil || !bytes.Equal(text, d) {
 			t.Fatalf("%v: %q of %q", err, text, d)
 		}
@@ -106,7 +121,7 @@ func BenchmarkAppend(b *testing.B) {
 	base, target := object("1", "Pending", 60), object("2", "Running", 60)
 	var d []byte
 	for b.Loop() {
-		d = delta.Append(d[:0], base, target)
+		d = appended(d[:0], base, target)
 	}
 	b.ReportMetric(float64(len(d))/float64(len(target)), "size/text")
 	b.SetBytes(int64(len(target)))
@@ -114,7 +129,7 @@ func BenchmarkAppend(b *testing.B) {
 
 func BenchmarkApply(b *testing.B) {
 	base, target := object("1", "Pending", 60), object("2", "Running", 60)
-	d := delta.Append(nil, base, target)
+	d := appended(nil, base, target)
 	b.SetBytes(int64(len(target)))
 	for b.Loop() {
 		if _, err := delta.Apply(base, d); err != nil {

@@ -21,7 +21,7 @@ const (
 
 // Siblings finds bases for texts that have no predecessor: most objects are one of many that were made from the same
 // template. A text is tried with texts of the same owner first, whose keys differ in their last part only, and then with
-// those of its family, whose keys begin alike. An owner gets a base of its own when its texts have taken as many bytes with
+// those of its family, whose keys begin alike. An owner wants a base of its own when its texts have taken as many bytes with
 // bases of their family as a base takes. The zero Siblings is empty; B is what the caller needs to find a base again. One
 // goroutine at a time may use it.
 type Siblings[B any] struct {
@@ -37,9 +37,9 @@ type sibling[B any] struct {
 	base B
 }
 
-// Find returns the delta of the text to the most similar base that it has for the key. Without a similar one ok is
-// false, and the text, which is kept, becomes a base by the name that newBase returns.
-func (s *Siblings[B]) Find(key string, text []byte, newBase func() B) (d []byte, base B, ok bool) {
+// Find returns the delta of the text to the most similar base that it has for the key. If ok is false, the text may become a
+// base itself, see Add.
+func (s *Siblings[B]) Find(key string, text []byte) (d []byte, base B, ok bool) {
 	if len(text) < minSibling || len(text) > maxSibling {
 		return nil, base, false
 	}
@@ -49,15 +49,23 @@ func (s *Siblings[B]) Find(key string, text []byte, newBase func() B) (d []byte,
 		d, base, ok = s.find(family, text)
 		ok = ok && !s.borrow(owner, len(d), len(text))
 	}
-	if ok {
-		return bytes.Clone(d), base, true
+	if !ok {
+		return nil, base, false
 	}
-	b := sibling[B]{text, newBase()}
+	return bytes.Clone(d), base, true
+}
+
+// Add makes the text of a key a base, which keeps the text.
+func (s *Siblings[B]) Add(key string, text []byte, base B) {
+	if len(text) < minSibling || len(text) > maxSibling {
+		return
+	}
+	owner, family := groupsOf(key)
+	b := sibling[B]{text, base}
 	s.add(owner, b)
 	if owner != family && len(s.groups[family]) < maxBases {
 		s.add(family, b)
 	}
-	return nil, base, false
 }
 
 // borrow counts a delta to a base of the family, and reports whether the owner gets a base of its own.
@@ -77,12 +85,12 @@ func (s *Siblings[B]) borrow(owner string, size, text int) bool {
 func (s *Siblings[B]) find(group string, text []byte) (d []byte, base B, ok bool) {
 	bases := s.groups[group]
 	best := -1
+	limit := len(text) / fair
 	for i, b := range bases {
-		s.scratch = Append(s.scratch[:0], b.text, text)
-		if best >= 0 && len(s.scratch) >= len(d) || len(s.scratch) > len(text)/fair {
+		if s.scratch, ok = Append(s.scratch[:0], b.text, text, limit); !ok {
 			continue
 		}
-		best = i
+		best, limit = i, len(s.scratch)-1
 		if len(s.scratch) <= len(text)/good {
 			d = s.scratch
 			break

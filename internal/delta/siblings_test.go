@@ -24,8 +24,10 @@ func TestSiblings(t *testing.T) {
 	held, whole := 0, 0
 	for n := range 300 {
 		key, text := sibling(templates[n%3], n)
-		d, base, ok := s.Find(key, text, func() int { bases[n] = text; return n })
+		d, base, ok := s.Find(key, text)
 		if !ok {
+			bases[n] = text
+			s.Add(key, text, n)
 			continue
 		}
 		if got, err := delta.Apply(bases[base], d); err != nil || !bytes.Equal(got, text) {
@@ -42,10 +44,10 @@ func TestSiblings(t *testing.T) {
 	if held > whole/6 {
 		t.Errorf("%d bytes hold %d, want a sixth at most", held, whole)
 	}
-	if _, _, ok := s.Find("/registry/pods/default/web-2", bytes.Repeat([]byte("0123456789abcdef~"), 40), func() int { return -1 }); ok {
+	if _, _, ok := s.Find("/registry/pods/default/web-2", bytes.Repeat([]byte("0123456789abcdef~"), 40)); ok {
 		t.Error("a text that is like no other one has a base")
 	}
-	if _, _, ok := s.Find("/registry/pods/default/web-3", []byte(`{"kind":"Pod"}`), func() int { return -1 }); ok {
+	if _, _, ok := s.Find("/registry/pods/default/web-3", []byte(`{"kind":"Pod"}`)); ok {
 		t.Error("a short text has a base")
 	}
 }
@@ -55,26 +57,27 @@ func TestSiblingsAreBounded(t *testing.T) {
 	var s delta.Siblings[int]
 	for n := range 5000 {
 		text := bytes.Repeat(fmt.Appendf(nil, "%x", n*n*7919), 2000)
-		if _, _, ok := s.Find(fmt.Sprintf("/registry/maps/n%d/other", n), text, func() int { return n }); ok {
+		key := fmt.Sprintf("/registry/maps/n%d/other", n)
+		if _, _, ok := s.Find(key, text); ok {
 			t.Fatalf("text %d has a base", n)
 		}
+		s.Add(key, text, n)
 	}
 	key, text := sibling("web", 1)
-	s.Find(key, text, func() int { return 1 })
+	s.Add(key, text, 1)
 	key, text = sibling("web", 2)
-	if _, base, ok := s.Find(key, text, func() int { return 2 }); !ok || base != 1 {
+	if _, base, ok := s.Find(key, text); !ok || base != 1 {
 		t.Errorf("the base is %d (%v), want 1", base, ok)
 	}
 }
 
 func BenchmarkFindSibling(b *testing.B) {
 	var s delta.Siblings[int]
-	none := func() int { return 0 }
 	key, text := sibling("web", 1)
-	s.Find(key, text, none)
+	s.Add(key, text, 1)
 	key, text = sibling("web", 2)
 	for b.Loop() {
-		s.Find(key, text, none)
+		s.Find(key, text)
 	}
 	b.SetBytes(int64(len(text)))
 }

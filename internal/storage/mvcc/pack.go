@@ -34,8 +34,8 @@ func (p *Packer) Pack(v, next *Version) {
 	if b.base != nil || len(b.kv.Value) < minPackSize || b.kv.Version%maxPackChain == 0 {
 		return
 	}
-	p.scratch = delta.Append(p.scratch[:0], next.body.Load().whole().Value, b.kv.Value)
-	if len(p.scratch) > len(b.kv.Value)/2 {
+	var ok bool
+	if p.scratch, ok = delta.Append(p.scratch[:0], next.body.Load().whole().Value, b.kv.Value, len(b.kv.Value)/2); !ok {
 		return
 	}
 	kv := b.kv
@@ -57,19 +57,25 @@ func (p *Packer) PackSibling(v *Version) {
 	if v == nil || v.Deleted {
 		return
 	}
-	b := v.body.Load()
-	if b.base != nil {
-		return
+	if b := v.body.Load(); b.base == nil && !p.packSibling(v, b) {
+		p.addSibling(b)
 	}
-	d, base, ok := p.siblings.Find(b.kv.Key, b.kv.Value, func() *atomic.Pointer[body] {
-		base := &atomic.Pointer[body]{} // the version itself may be packed later, and its base is never
-		base.Store(b)
-		return base
-	})
-	if !ok {
-		return
+}
+
+// packSibling packs a version with a whole body, and reports whether it could.
+func (p *Packer) packSibling(v *Version, b *body) bool {
+	d, base, ok := p.siblings.Find(b.kv.Key, b.kv.Value)
+	if ok {
+		kv := b.kv
+		kv.Value = d
+		v.body.Store(&body{kv: kv, base: base})
 	}
-	kv := b.kv
-	kv.Value = d
-	v.body.Store(&body{kv: kv, base: base})
+	return ok
+}
+
+// addSibling makes a body a base of others. Its version may be packed later, and the base never is.
+func (p *Packer) addSibling(b *body) {
+	base := &atomic.Pointer[body]{}
+	base.Store(b)
+	p.siblings.Add(b.kv.Key, b.kv.Value, base)
 }

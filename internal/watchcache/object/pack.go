@@ -32,8 +32,8 @@ func Pack(o, next *Object, scratch *[]byte) *Packed {
 	if len(kv.Value) < minPackSize || kv.Version%maxPackChain == 0 || b.base != nil {
 		return nil
 	}
-	*scratch = delta.Append((*scratch)[:0], next.Value(), kv.Value)
-	if len(*scratch) > len(kv.Value)/2 {
+	var ok bool
+	if *scratch, ok = delta.Append((*scratch)[:0], next.Value(), kv.Value, len(kv.Value)/2); !ok {
 		return nil
 	}
 	return &Packed{kv: withValue(kv, bytes.Clone(*scratch)), base: next}
@@ -46,13 +46,12 @@ func PackSibling(o *Object, siblings *Siblings) *Packed {
 	if b.base != nil || !Readable(o) {
 		return nil
 	}
-	d, base, ok := siblings.Find(b.kv.Key, b.kv.Value, func() *Object {
+	d, base, ok := siblings.Find(b.kv.Key, b.kv.Value)
+	if !ok {
 		// The object itself may be packed later, and its base is never.
 		base := &Object{kind: o.kind, splice: o.splice}
 		base.body.Store(b)
-		return base
-	})
-	if !ok {
+		siblings.Add(b.kv.Key, b.kv.Value, base)
 		return nil
 	}
 	return &Packed{withValue(b.kv, d), base, o.read().like(base.read())}
