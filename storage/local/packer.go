@@ -38,13 +38,12 @@ type packer struct {
 	}
 }
 
-// startPacker starts a packer that goes on where the one of a load has ended. It examines the last mvcc.Unsettled versions of
-// the log, and later ones.
+// startPacker starts a packer that goes on behind the log, where the one of a load has ended.
 func startPacker(p *published, before mvcc.Packer) *packer {
 	log := p.state.Load().log
 	k := &packer{
 		published: p, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
-		next: log.End, settled: max(log.First, log.End-mvcc.Unsettled),
+		next: log.End, settled: log.End,
 	}
 	k.mu.packer = before
 	go k.run()

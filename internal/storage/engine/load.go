@@ -34,17 +34,17 @@ func (e *Engine) load() (*Image, error) {
 	}
 	reader := startReader(it)
 	defer reader.stop()
-	l := loader{Image: img, rev: img.Compacted, last: true, packing: startPacking(&img.Packer)}
+	l := loader{Image: img, rev: img.Compacted, last: true, packing: startPacking(&img.Packer, reader.reuse)}
 	defer l.packing.finish()
-	for records := range reader.batches {
-		for i := range records {
-			if err := l.add(&records[i]); err != nil {
+	for batch := range reader.batches {
+		for i := range batch.records {
+			if err := l.add(&batch.records[i]); err != nil {
 				return nil, err
 			}
 		}
-		l.packing.flush()
+		l.packing.flush(batch.memory)
 		if e.progress != nil {
-			at := records[len(records)-1].kv.ModRevision
+			at := batch.records[len(batch.records)-1].kv.ModRevision
 			e.progress(int64(at-first+1), int64(last-first+1))
 		}
 	}
@@ -65,14 +65,6 @@ type loader struct {
 	sub     uint32
 	last    bool // the transaction of rev is complete
 	packing *packing
-	// recent are the last versions, in a ring from oldest on. Those that others have not superseded by then are packed.
-	recent [mvcc.Unsettled]recentVersion
-	oldest int
-}
-
-type recentVersion struct {
-	*mvcc.Version
-	entry *mvcc.Entry
 }
 
 func (l *loader) add(rec *record) error {
@@ -101,17 +93,10 @@ func (l *loader) add(rec *record) error {
 	} else {
 		v.Prev.Store(prev)
 		l.Log = l.Log.Append([]*mvcc.Version{v})
-		if prev != nil {
-			l.packing.add(prev, v)
-		}
 	}
+	l.packing.add(added{v, v.Prev.Load(), entry})
 	l.Live.Replace(prev, v)
 	entry.Head.Store(v)
-	if old := l.recent[l.oldest]; old.Version != nil && old.entry.Head.Load() == old.Version {
-		l.packing.add(old.Version, nil)
-	}
-	l.recent[l.oldest] = recentVersion{v, entry}
-	l.oldest = (l.oldest + 1) % len(l.recent)
 	return nil
 }
 

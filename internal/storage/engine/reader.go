@@ -4,22 +4,30 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// batchSize is how many records a reader passes on at a time, and batchesAhead how many batches it is ahead: a value has some KB.
 const (
+	// A reader passes on batchSize records at a time, or fewer if they take batchBytes, and is at most batchesAhead batches ahead.
 	batchSize    = 500
+	batchBytes   = 4 << 20
 	batchesAhead = 2
 )
 
-// reader reads records on a goroutine of its own, since decompressing them takes half of the time of a load.
+// reader reads records on a goroutine of its own, since decompressing them takes a quarter of the time of a load.
 type reader struct {
-	batches chan []record // none is empty
-	err     error         // set before batches is closed
+	batches chan recordBatch // none is empty
+	err     error            // set before batches is closed
 	quit    chan struct{}
+	free    chan []byte
+}
+
+// recordBatch are records with the memory of their names and values.
+type recordBatch struct {
+	records []record
+	memory  []byte
 }
 
 // startReader starts a reader of an iterator, which belongs to the reader until stop has returned.
 func startReader(it *pebble.Iterator) *reader {
-	r := &reader{batches: make(chan []record, batchesAhead), quit: make(chan struct{})}
+	r := &reader{batches: make(chan recordBatch, batchesAhead), quit: make(chan struct{}), free: make(chan []byte, 4*batchesAhead)}
 	go func() {
 		defer close(r.batches)
 		r.err = r.read(it)
@@ -34,13 +42,30 @@ func (r *reader) stop() {
 	}
 }
 
+// reuse takes the memory of a batch for a later one.
+func (r *reader) reuse(memory []byte) {
+	select {
+	case r.free <- memory[:0]:
+	default:
+	}
+}
+
+// next returns an empty batch.
+func (r *reader) next() recordBatch {
+	b := recordBatch{records: make([]record, 0, batchSize)}
+	select {
+	case b.memory = <-r.free:
+	default:
+	}
+	return b
+}
+
 func (r *reader) read(it *pebble.Iterator) error {
-	var batch []record
-	var names []byte
+	batch := r.next()
 	send := func() (more bool) {
 		select {
 		case r.batches <- batch:
-			batch, names = make([]record, 0, batchSize), make([]byte, 0, len(names))
+			batch = r.next()
 			return true
 		case <-r.quit:
 			return false
@@ -55,18 +80,28 @@ func (r *reader) read(it *pebble.Iterator) error {
 		if err != nil {
 			return err
 		}
-		n := len(names)
-		names = append(names, rec.name...)
-		rec.name = names[n:]
-		if !rec.deleted {
-			rec.kv.Value = append(make([]byte, 0, len(rec.kv.Value)), rec.kv.Value...)
-		}
-		if batch = append(batch, rec); len(batch) == batchSize && !send() {
+		batch.add(rec)
+		if (len(batch.records) == batchSize || len(batch.memory) >= batchBytes) && !send() {
 			return nil
 		}
 	}
-	if len(batch) > 0 {
+	if len(batch.records) > 0 {
 		send()
 	}
 	return it.Error()
+}
+
+// add copies a record to the batch.
+func (b *recordBatch) add(rec record) {
+	rec.name = b.copy(rec.name)
+	if !rec.deleted {
+		rec.kv.Value = b.copy(rec.kv.Value)
+	}
+	b.records = append(b.records, rec)
+}
+
+func (b *recordBatch) copy(text []byte) []byte {
+	n := len(b.memory)
+	b.memory = append(b.memory, text...)
+	return b.memory[n:len(b.memory):len(b.memory)]
 }

@@ -62,6 +62,14 @@ func (p *Packer) PackSibling(v *Version) {
 	}
 }
 
+// PackBorrowed is PackSibling for a version whose value is in memory that the caller will overwrite: if it is not packed, it gets a copy.
+func (p *Packer) PackBorrowed(v *Version) {
+	if b := v.body.Load(); !v.Deleted && !p.packSibling(v, b) {
+		v.CopyValue()
+		p.addSibling(v.body.Load())
+	}
+}
+
 // packSibling packs a version with a whole body, and reports whether it could.
 func (p *Packer) packSibling(v *Version, b *body) bool {
 	d, base, ok := p.siblings.Find(b.kv.Key, b.kv.Value)

@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"bytes"
 	"sync/atomic"
 
 	"fairlead.dev/storage"
@@ -31,6 +32,16 @@ func (v *Version) KV() *storage.KeyValue { return &v.body.Load().kv }
 
 // ValueSize returns the length of v's value, packed or not.
 func (v *Version) ValueSize() int { return v.body.Load().size() }
+
+// Whole reports whether v, which may be nil, has a value that is not packed.
+func (v *Version) Whole() bool { return v != nil && !v.Deleted && v.body.Load().base == nil }
+
+// CopyValue gives v, which is whole, a copy of its value.
+func (v *Version) CopyValue() {
+	kv := *v.KV()
+	kv.Value = bytes.Clone(kv.Value)
+	v.body.Store(&body{kv: kv})
+}
 
 // Present returns what KV does, or nil if v is nil or a tombstone.
 func (v *Version) Present() *storage.KeyValue {
