@@ -119,7 +119,7 @@ func (c *curve) ownNodes(ctx context.Context, p *point) error {
 	if err != nil {
 		return err
 	}
-	cpu, wall, late, err := c.patchEach(ctx, open, done, func(i int) string { return pods[i] })
+	cpu, wall, late, err := c.patchEach(ctx, open, done, func(i int) string { return pods[i] }, fmt.Sprintf("node-%d-", p.Pods))
 	if err != nil {
 		return err
 	}

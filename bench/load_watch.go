@@ -183,14 +183,14 @@ func ownNode(ctx context.Context, b *bench) ([]figure, error) {
 		return nil, err
 	}
 	defer done()
-	cpu, _, _, err := b.patchEach(ctx, open, done, podPath)
+	cpu, _, _, err := b.patchEach(ctx, open, done, podPath, "node-")
 	return []figure{{"own-node", us(cpu) / float64(b.Nodes)}}, err
 }
 
 // patchEach patches the pod of each watcher once, which sees that change and no other. late has the times from a write to its
-// reader, in ascending order. After an error it calls done, which ends the watchers.
-func (b *bench) patchEach(ctx context.Context, open []*frames, done func(), pod func(i int) string) (cpu, wall time.Duration, late []time.Duration, err error) {
-	const mark = "node-"
+// reader, in ascending order. mark differs from that of earlier calls, so that each patch is a change. After an error, and a minute
+// after the last patch, it calls done, which ends the watchers.
+func (b *bench) patchEach(ctx context.Context, open []*frames, done func(), pod func(i int) string, mark string) (cpu, wall time.Duration, late []time.Duration, err error) {
 	sent := make([]atomic.Int64, len(open)) // since begin
 	late = make([]time.Duration, len(open))
 	begin := time.Now()
@@ -213,6 +213,7 @@ func (b *bench) patchEach(ctx context.Context, open []*frames, done func(), pod 
 		if err != nil {
 			done() // ends the readers
 		}
+		defer time.AfterFunc(time.Minute, done).Stop()
 		seen.Wait()
 		if i := slices.IndexFunc(failed, func(err error) bool { return err != nil }); i >= 0 && err == nil {
 			err = fmt.Errorf("watcher %d: %w", i, failed[i])
