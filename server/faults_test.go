@@ -111,6 +111,8 @@ func TestHeldWatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			late := b.watch(t, rt, b.now(), "User-Agent: late/1")
 			early := b.watch(t, rt, b.now(), "User-Agent: early/1")
+			read := make(chan string)
+			go func() { read <- late.next() }() // in memory, a watch is served while its client reads
 			id := b.add(`{"action":"hold","client":"late","resource":"configmaps"}`)
 			rev := b.must("POST "+maps, `{"metadata":{"name":"`+name+`"}}`).text("metadata.resourceVersion")
 			early.expect("ADDED " + name + " " + rev)
@@ -124,7 +126,9 @@ func TestHeldWatch(t *testing.T) {
 			}
 			released := time.Now()
 			b.remove(id)
-			late.expect("ADDED " + name + " " + rev)
+			if got, want := <-read, "ADDED "+name+" "+rev; got != want {
+				t.Errorf("released, the watch has %q, want %q", got, want)
+			}
 			lf := b.until(rev, func(lf trace.Life) bool { return sent(lf, "late/1") != nil })
 			if at := lf.Began.Add(sent(lf, "late/1").Framed); at.Before(released) {
 				t.Errorf("framed for who was held at %v, let go at %v", at, released)

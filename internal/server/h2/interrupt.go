@@ -12,28 +12,31 @@ import (
 // when the response has been taken for writing or the stream has ended. It returns false, without any effect, if w
 // is not of a connection of this package.
 func Interrupt(w http.ResponseWriter, code int, header http.Header, body []byte) bool {
-	r := find(w)
-	if r == nil {
-		return false
+	r, ok := find[*response](w)
+	if ok {
+		r.x.interrupt(code, header, body)
 	}
-	r.x.interrupt(code, header, body)
-	return true
+	return ok
 }
 
 // Serves reports whether w is of a connection of this package.
-func Serves(w http.ResponseWriter) bool { return find(w) != nil }
+func Serves(w http.ResponseWriter) bool {
+	_, ok := find[*response](w)
+	return ok
+}
 
-// find returns the response that w wraps, or nil if w is not of a connection of this package.
-func find(w http.ResponseWriter) *response {
+// find returns the response of type T that w is or wraps.
+func find[T any](w http.ResponseWriter) (_ T, ok bool) {
 	for {
-		switch t := w.(type) {
-		case *response:
-			return t
-		case interface{ Unwrap() http.ResponseWriter }:
-			w = t.Unwrap()
-		default:
-			return nil
+		if t, ok := w.(T); ok {
+			return t, true
 		}
+		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			var none T
+			return none, false
+		}
+		w = wrapper.Unwrap()
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"fairlead.dev/internal/server/h2"
 )
 
 // pipeLimit is the number of bytes that a streamed response buffers for its reader before the
@@ -16,8 +18,10 @@ const pipeLimit = 64 << 10
 // pipe is a streamed response in memory: a ResponseWriter for the handler and a body for the
 // reader.
 type pipe struct {
-	ctx    context.Context
+	// cancel ends the handler's request.
 	cancel context.CancelFunc
+	// unhook stops the end of the reader's request from ending the response.
+	unhook func() bool
 
 	header http.Header
 	// code and sent are set before started is closed.
@@ -25,13 +29,19 @@ type pipe struct {
 	sent    http.Header
 	started chan struct{}
 
+	// rest is the part of the response that the handler has left, see TakeOver. It belongs to the handler's goroutine.
+	rest h2.Source
+
 	mu struct {
 		sync.Mutex
 		buf  *[]byte // of pipeBuffers; nil while nothing waits: an idle stream holds nothing
 		read int     // of buf
 		end  error   // io.EOF, or why there will be no more; nil while open
+		// src has what follows the buffer, for the reader to ask; asking: it is being asked.
+		src    h2.Source
+		asking bool
 	}
-	// Bells of one slot: rung after bytes were added, or taken.
+	// Bells of one slot: rung after bytes were added, or taken, and at the end.
 	added, taken chan struct{}
 }
 
@@ -40,11 +50,14 @@ type pipe struct {
 // process.
 var pipeBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-func newPipe(ctx context.Context, cancel context.CancelFunc) *pipe {
-	return &pipe{
-		ctx: ctx, cancel: cancel, header: http.Header{}, started: make(chan struct{}),
+// newPipe returns the response to a request of asked. It ends when asked does.
+func newPipe(asked context.Context, cancel context.CancelFunc) *pipe {
+	p := &pipe{
+		cancel: cancel, header: http.Header{}, started: make(chan struct{}),
 		added: make(chan struct{}, 1), taken: make(chan struct{}, 1),
 	}
+	p.unhook = context.AfterFunc(asked, func() { p.finish(asked.Err()) })
+	return p
 }
 
 func (p *pipe) Header() http.Header { return p.header }
@@ -76,11 +89,7 @@ func (p *pipe) Write(b []byte) (int, error) {
 			return len(b), nil
 		}
 		p.mu.Unlock()
-		select {
-		case <-p.taken:
-		case <-p.ctx.Done():
-			return 0, p.ctx.Err()
-		}
+		<-p.taken
 	}
 }
 
@@ -91,44 +100,49 @@ func (p *pipe) Flush() {}
 func (p *pipe) SetWriteDeadline(t time.Time) error {
 	if !t.IsZero() && t.Before(time.Now()) {
 		p.finish(os.ErrDeadlineExceeded)
-		ring(p.taken)
 	}
 	return nil
 }
 
-// finish ends the stream. Only the first reason counts.
+// finish ends the stream, after the bytes that wait. Only the first reason counts.
 func (p *pipe) finish(why error) {
-	p.WriteHeader(http.StatusOK)
 	p.mu.Lock()
 	if p.mu.end == nil {
 		p.mu.end = why
 	}
+	src := p.mu.src
+	if p.mu.asking {
+		src = nil // the reader closes it
+	} else {
+		p.mu.src = nil
+	}
 	p.mu.Unlock()
+	if src != nil {
+		src.Close(why)
+	}
 	ring(p.added)
+	ring(p.taken)
 }
 
 // Read returns buffered bytes, and waits for the first.
 func (p *pipe) Read(b []byte) (int, error) {
-	var cut error
+	if len(b) == 0 {
+		return 0, nil
+	}
 	for {
 		p.mu.Lock()
-		if n := p.take(b); n > 0 || len(b) == 0 {
-			p.mu.Unlock()
+		n, end, src := p.take(b), p.mu.end, p.mu.src
+		p.mu.asking = n == 0 && end == nil && src != nil
+		p.mu.Unlock()
+		switch {
+		case n > 0:
 			ring(p.taken)
 			return n, nil
-		}
-		end := p.mu.end
-		p.mu.Unlock()
-		if end == nil {
-			end = cut
-		}
-		if end != nil {
+		case end != nil:
 			return 0, end
-		}
-		select {
-		case <-p.added:
-		case <-p.ctx.Done():
-			cut = p.ctx.Err()
+		case src != nil && p.ask(src):
+		default:
+			<-p.added
 		}
 	}
 }
@@ -141,18 +155,25 @@ func (p *pipe) take(b []byte) (n int) {
 	}
 	n = copy(b, (*p.mu.buf)[p.mu.read:])
 	if p.mu.read += n; p.mu.read == len(*p.mu.buf) {
-		if cap(*p.mu.buf) <= 2*pipeLimit { // others were for one long piece
-			*p.mu.buf = (*p.mu.buf)[:0]
-			pipeBuffers.Put(p.mu.buf)
-		}
+		release(p.mu.buf)
 		p.mu.buf, p.mu.read = nil, 0
 	}
 	return n
 }
 
+// release gives a buffer to the pool, unless it has grown for one long piece.
+func release(buf *[]byte) {
+	if cap(*buf) <= 2*pipeLimit {
+		*buf = (*buf)[:0]
+		pipeBuffers.Put(buf)
+	}
+}
+
 // Close cancels the handler's request.
 func (p *pipe) Close() error {
+	p.unhook()
 	p.cancel()
+	p.finish(context.Canceled)
 	return nil
 }
 

@@ -50,11 +50,16 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t transport) stream(ctx context.Context, req *http.Request) (*http.Response, error) {
 	asked := ctx
 	ctx, cancel := context.WithCancel(ctx)
-	w := newPipe(ctx, cancel)
+	w := newPipe(asked, cancel)
 	in := incoming(ctx, req)
 	go func() {
 		defer cancel()
 		err := serveInto(t.handler, w, in)
+		w.WriteHeader(http.StatusOK)
+		if err == nil && w.rest != nil {
+			w.passOn()
+			return
+		}
 		if err == nil {
 			// A watch ends in order when its request is cancelled; that is no end of
 			// the answer, and its reader is not told so.
@@ -64,6 +69,10 @@ func (t transport) stream(ctx context.Context, req *http.Request) (*http.Respons
 			err = io.EOF
 		}
 		w.finish(err)
+		w.unhook()
+		if w.rest != nil { // the handler has panicked since
+			w.rest.Close(err)
+		}
 	}()
 	select {
 	case <-w.started:

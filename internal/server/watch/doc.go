@@ -6,6 +6,6 @@
 //
 //	watchcache.Watcher <- Cursor <- Fence <- Faults <- Trace <- frames <- Stream
 //
-// Over HTTP/2 the stream is handed over to its connection, which asks it for frames when it
-// has room; it then has no goroutine. Otherwise it runs on the goroutine of its handler.
+// Over HTTP/2 the stream is handed over to its connection, and in memory to its reader, which ask it for
+// frames when they have room; it then has no goroutine. Otherwise it runs on the goroutine of its handler.
 package watch

@@ -8,7 +8,7 @@ import (
 )
 
 // push writes a stream's frames from a goroutine: while the watch begins, and for good over
-// HTTP/1.1, over a WebSocket and in memory.
+// HTTP/1.1 and over a WebSocket.
 type push struct {
 	ctx context.Context
 	w   http.ResponseWriter

@@ -50,7 +50,7 @@ func (st *Stream) turn() bool {
 	}
 }
 
-// HandOver hands the stream over to the connection if that can take it. Then the handler
+// HandOver hands the stream over to the connection or the reader if they can take it. Then the handler
 // returns, and done is called at the stream's end.
 func (st *Stream) HandOver(done func(bytes int64)) bool {
 	if !st.live || st.rep.Endpoint.AsksWebhook { // the connection must not wait, and these may
