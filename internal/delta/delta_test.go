@@ -24,7 +24,7 @@ func object(seq, status string, lines int) []byte {
 	return []byte(b.String())
 }
 
-// appended returns what Append does without a limit.
+// appended is Append without a limit.
 func appended(dst, base, target []byte) []byte {
 	d, ok := delta.Append(dst, base, target, 1<<40)
 	if !ok {
