@@ -33,18 +33,44 @@ type deviceEnv struct {
 // newDeviceEnv starts a control plane with that many nodes, and creates the class "gpu" of all devices of the driver.
 func newDeviceEnv(t *testing.T, nodes int) *deviceEnv {
 	t.Helper()
-	env := testenv.New(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle", "resourceclaim", "garbagecollector"}, Nodes: nodes})
+	d := devicesOf(t, testenv.New(t, deviceOptions(nodes)))
+	d.class("gpu", fmt.Sprintf("device.driver == %q", driver))
+	return d
+}
+
+// newPreparedDeviceEnv is newDeviceEnv, with objects that exist before the scheduler starts: it reads kinds by watches of their own,
+// so that it may see a pod before an object that was created earlier.
+func newPreparedDeviceEnv(t *testing.T, nodes int, prepare func(*deviceEnv)) *deviceEnv {
+	t.Helper()
+	base, err := testenv.Prepare(t.Context(), deviceOptions(nodes), func(env *testenv.Env) error {
+		d := devicesOf(t, env)
+		d.class("gpu", fmt.Sprintf("device.driver == %q", driver))
+		prepare(d)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { base.Close() })
+	return devicesOf(t, base.Fork(t))
+}
+
+func deviceOptions(nodes int) testenv.Options {
+	return testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle", "resourceclaim", "garbagecollector"}, Nodes: nodes}
+}
+
+// devicesOf returns the clients of a control plane, whose default service account exists.
+func devicesOf(t *testing.T, env *testenv.Env) *deviceEnv {
+	t.Helper()
 	c := env.Client(t)
 	account(t, c)
-	d := &deviceEnv{
+	return &deviceEnv{
 		T: t, client: c, pods: client.For[*corev1.Pod](c).Namespace("default"), nodes: client.For[*corev1.Node](c),
 		claims:    client.For[*resourcev1.ResourceClaim](c).Namespace("default"),
 		templates: client.For[*resourcev1.ResourceClaimTemplate](c).Namespace("default"),
 		slices:    client.For[*resourcev1.ResourceSlice](c), classes: client.For[*resourcev1.DeviceClass](c),
 		rules: client.For[*resourcev1.DeviceTaintRule](c), events: client.For[*corev1.Event](c).Namespace("default"),
 	}
-	d.class("gpu", fmt.Sprintf("device.driver == %q", driver))
-	return d
 }
 
 func create[T client.Object](t *testing.T, of client.Resource[T], o T) T {

@@ -154,15 +154,16 @@ func TestConsumableCapacity(t *testing.T) {
 
 // A taint of a slice, or of a rule, keeps claims off a device, unless they tolerate it.
 func TestDeviceTaints(t *testing.T) {
-	d := newDeviceEnv(t, 1)
+	d := newPreparedDeviceEnv(t, 1, func(d *deviceEnv) {
+		sick := device("a", "small", "8Gi")
+		sick.Taints = []resourcev1.DeviceTaint{{Key: "sick", Effect: resourcev1.DeviceTaintEffectNoSchedule}}
+		d.slice("node-1", sick, device("b", "small", "8Gi"))
+		create(t, d.rules, &resourcev1.DeviceTaintRule{ObjectMeta: metav1.ObjectMeta{Name: "repair"}, Spec: resourcev1.DeviceTaintRuleSpec{
+			DeviceSelector: &resourcev1.DeviceTaintSelector{Driver: ptr.To(driver), Device: ptr.To("b")},
+			Taint:          resourcev1.DeviceTaint{Key: "repair", Effect: resourcev1.DeviceTaintEffectNoSchedule},
+		}})
+	})
 	d.ready("node-1")
-	sick := device("a", "small", "8Gi")
-	sick.Taints = []resourcev1.DeviceTaint{{Key: "sick", Effect: resourcev1.DeviceTaintEffectNoSchedule}}
-	d.slice("node-1", sick, device("b", "small", "8Gi"))
-	create(t, d.rules, &resourcev1.DeviceTaintRule{ObjectMeta: metav1.ObjectMeta{Name: "repair"}, Spec: resourcev1.DeviceTaintRuleSpec{
-		DeviceSelector: &resourcev1.DeviceTaintSelector{Driver: ptr.To(driver), Device: ptr.To("b")},
-		Taint:          resourcev1.DeviceTaint{Key: "repair", Effect: resourcev1.DeviceTaintEffectNoSchedule},
-	}})
 	d.claim("healthy", one())
 	d.pod("healthy", using("healthy"))
 	d.held("healthy", none(1, "cannot allocate all claims"))
