@@ -111,7 +111,7 @@ func TestHeldWatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			late := b.watch(t, rt, b.now(), "User-Agent: late/1")
 			early := b.watch(t, rt, b.now(), "User-Agent: early/1")
-			read := make(chan string)
+			read := make(chan string, 1)
 			go func() { read <- late.next() }() // in memory, a watch is served while its client reads
 			id := b.add(`{"action":"hold","client":"late","resource":"configmaps"}`)
 			rev := b.must("POST "+maps, `{"metadata":{"name":"`+name+`"}}`).text("metadata.resourceVersion")

@@ -35,8 +35,8 @@ const (
 	reach = 48
 )
 
-// Append appends the delta that makes target from base. If that takes more than limit bytes, or about so many by the place where this
-// is noticed, ok is false.
+// Append appends the delta that makes target from base. ok is false if the delta would be longer than limit bytes, as far as that can be
+// told before all of target has been compared; d is incomplete then.
 func Append(dst, base, target []byte, limit int) (d []byte, ok bool) {
 	limit += len(dst)
 	w := writer{dst: binary.AppendUvarint(dst, uint64(len(target))), target: target, limit: limit}

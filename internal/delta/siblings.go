@@ -21,9 +21,9 @@ const (
 
 // Siblings finds bases for texts that have no predecessor: most objects are one of many that were made from the same
 // template. A text is tried with texts of the same owner first, whose keys differ in their last part only, and then with
-// those of its family, whose keys begin alike. An owner wants a base of its own when its texts have taken as many bytes with
-// bases of their family as a base takes. The zero Siblings is empty; B is what the caller needs to find a base again. One
-// goroutine at a time may use it.
+// those of its family, whose keys begin alike. When the deltas of an owner to bases of its family have taken as many bytes
+// as a base takes, Find reports no base, so that the owner gets one of its own. The zero Siblings is empty; B is what the
+// caller needs to find a base again. One goroutine at a time may use it.
 type Siblings[B any] struct {
 	groups  map[string][]sibling[B] // by owner, and by family
 	held    int                     // the length of their texts

@@ -169,7 +169,7 @@ func release(buf *[]byte) {
 	}
 }
 
-// Close cancels the handler's request.
+// Close ends the response, and cancels the handler's request.
 func (p *pipe) Close() error {
 	p.unhook()
 	p.cancel()

@@ -36,6 +36,7 @@ func (p *pipe) passOn() {
 		}
 		if err != nil || cut != nil {
 			p.finish(endOf(err))
+			p.unhook()
 			src.Close(cut)
 			return
 		}

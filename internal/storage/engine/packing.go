@@ -2,7 +2,7 @@ package engine
 
 import "fairlead.dev/internal/storage/mvcc"
 
-// packing packs versions on a goroutine of its own, in the order in which a load adds them, since it takes half of the time of a load.
+// packing packs versions on a goroutine of its own, in the order in which a load adds them, since it takes half of the CPU of a load.
 type packing struct {
 	added   []added // since the last flush
 	batches chan addedBatch
